@@ -62,7 +62,7 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
   try {
     await notifyServices(batch);
     for (const mark of marks) await mark();
-    await wakeAfterFirstLists(deps, batch, deadline - limitsOf(deps).sync.reserveMs);
+    await wakeAfterFirstLists(deps, batch, { hasLists: marks.length > 0, untilMs: deadline - limitsOf(deps).sync.reserveMs });
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster: id, error: String(error) });
     return records.map((r) => r.messageId);

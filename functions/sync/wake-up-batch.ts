@@ -3,6 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { coalesce } from '#shared/workqueue/rules/message.ts';
+import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { syncMessage } from './worker.ts';
 
@@ -20,7 +21,7 @@ interface Received {
 export async function syncBatch(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[], deadlineMs: number): Promise<readonly string[]> {
   const failed: string[] = [];
   const services = await byService(deps, cluster, records);
-  await concurrently(10, [...services.values()], async (messages) => {
+  const run = async (messages: readonly Received[]): Promise<void> => {
     for (const { messageId, message } of coalesce(messages)) {
       try {
         if (!(await syncMessage(deps, message, deadlineMs))) failed.push(messageId);
@@ -30,9 +31,16 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
         failed.push(messageId);
       }
     }
-  });
+  };
+  const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) => (messages.some(isImport) ? 'imports' : 'others'));
+  await Promise.all([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
   return failed;
 }
+
+/** A change of one export wakes an import in every cluster. A storm of them leaves the worker and its cluster's API to the cluster's own services. */
+const importsAtOnce = 4;
+
+const isImport = ({ message }: Received): boolean => parseWorkName(message.service).kind === 'import';
 
 /** The messages that can be read, in the order in which they came; the others are set aside. */
 async function byService(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[]): Promise<ReadonlyMap<string, readonly Received[]>> {

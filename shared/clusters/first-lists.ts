@@ -14,7 +14,7 @@ export interface ListsState {
   readonly firstListOf: { readonly [K in CoreKind]: number } & { readonly [K in ClustersetKind]?: number };
   /** Kinds of which sweep has to make a list. */
   readonly ownListsWanted: readonly InputKind[];
-  /** Ingest has sent no wake-ups for what it wrote, because no run could begin: every service is woken once the first lists are complete. */
+  /** No run could begin for what ingest wrote: everything is woken once the first lists are complete. */
   readonly suppressesWakeUps: boolean;
   /** By kind: the newest list of which records were written that say nothing of services to be notified. */
   readonly begun: { readonly [K in CoreKind]?: Version };
@@ -50,13 +50,23 @@ export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
   missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !servesFromSnapshot(cluster));
 
+/** Kinds without whose first list exports or imports do not run. The cluster's own services run all the same: the relay may have no right to list them. */
+const setKinds = ['Namespace', 'ServiceExport'] as const satisfies readonly ClustersetKind[];
+const isSetKind = (kind: Kind): boolean => (setKinds as readonly Kind[]).includes(kind);
+
+export const missesSetLists = ({ incarnation, lists }: Lists): boolean => setKinds.some((kind) => lists.firstListOf[kind] !== incarnation);
+
 /**
  * The kind's first list of this incarnation is applied whole, unless the next incarnation has begun; or a newer list of the kind (beginFirstList),
- * which then is the first one.
+ * which then is the first one. With the first list of a set kind everything is to be woken: runs of exports and imports before it have ended as done.
  */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind, version: Version): Promise<void> {
   const isNewest: Condition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
-  await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, { all: [isIncarnation(incarnation), isNewest] });
+  const all = [isIncarnation(incarnation), isNewest];
+  if (isSetKind(kind)) {
+    const change = { set: { [firstListAttribute(kind)]: incarnation, [heldAttribute]: 1 } };
+    await table.update(metaKey(id), change, { all: [...all, isMissing(kind, incarnation)] });
+  } else await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, { all });
 }
 
 const isMissing = (kind: Kind, incarnation: number): Condition => ({

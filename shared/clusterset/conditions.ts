@@ -8,26 +8,28 @@ export interface ExportStanding {
   readonly validity: ExportValidity;
   /** Of all exports of the name together; none for one that is not valid. */
   readonly conflicts: readonly Conflict[];
-  /** Why the export has not come to each of its importers; undefined: it has. */
+  /** Why the export has not come to each of its importers, or not whole; undefined: it has. */
   readonly failure?: ExportFailure | undefined;
   /** What is wrong with annotations of an export that is valid all the same. */
   readonly problems?: readonly string[];
 }
 
 export interface ExportFailure {
-  readonly reason: 'Pending' | 'Failed' | 'ImportNotOurs';
+  /** `Exported`: the import is there, and lacks what the message names. */
+  readonly reason: 'Exported' | 'Pending' | 'Failed' | 'ImportNotOurs';
   readonly message: string;
 }
 
 /** The conditions of a ServiceExport (MC-3, MC-14). */
 export function exportConditions({ validity, conflicts, failure, problems = [] }: ExportStanding): readonly Said[] {
+  const isExported = validity.valid && (failure?.reason ?? 'Exported') === 'Exported';
   const conflict = validity.valid && conflicts.length > 0;
   return [
     validity.valid
       ? { type: 'Valid', status: 'True', reason: 'Valid', message: shortened(problems.join(' ')) }
       : { type: 'Valid', status: 'False', reason: validity.reason, message: validity.message },
-    validity.valid && !failure
-      ? { type: 'Ready', status: 'True', reason: 'Exported', message: '' }
+    isExported
+      ? { type: 'Ready', status: 'True', reason: 'Exported', message: shortened(failure?.message ?? '') }
       : { type: 'Ready', status: 'False', reason: failure?.reason ?? 'Failed', message: shortened(failure?.message ?? 'the export is not valid') },
     conflict
       ? {

@@ -63,6 +63,12 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   };
 }
 
+/** The merge with type and families of the Service, for a cluster that keeps it. */
+export function likeService(merged: MergedExports, service: Service): MergedExports {
+  const ipFamilies = (['IPv4', 'IPv6'] as const).filter((family) => service.spec?.ipFamilies?.includes(family));
+  return { ...merged, spec: { ...merged.spec, type: hasClusterIPNone(service) ? 'Headless' : 'ClusterSetIP', ipFamilies } };
+}
+
 /** Of both families the first one is the cluster's choice. */
 const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
   draft.spec.ipFamilies !== undefined && spec?.ipFamilies !== undefined && spec.ipFamilies[0] !== draft.spec.ipFamilies[0];

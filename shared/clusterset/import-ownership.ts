@@ -15,15 +15,26 @@ const isManaged = ({ metadata: { labels } }: Pick<Service, 'metadata'>): boolean
 export const isOurImport = (serviceImport: Pick<ServiceImport, 'metadata'>, set: string): boolean =>
   isManaged(serviceImport) && serviceImport.metadata.annotations?.[annotationClusterset] === set;
 
+/** Proofs beside the ServiceImport. */
+export interface BesideImport {
+  /** Under the name of the derived Service, whosever it is. */
+  readonly derived: Service | undefined;
+  /** The hub's field manager in the cluster. */
+  readonly writtenBy: string | undefined;
+}
+
 /**
- * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service says by its label that the hub
- * has made it. `derived`: under that name, whosever it is.
+ * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service has the hub's label.
+ * An import that names another set may be another hub's, whose Service has the same label: then only the hub's field manager proves it.
  */
-export function isOurImportByDerived(serviceImport: ServiceImport, set: string, derived: Service | undefined): boolean {
+export function isOurImportByDerived(serviceImport: ServiceImport, set: string, { derived, writtenBy }: BesideImport): boolean {
   const said = serviceImport.metadata.annotations?.[annotationClusterset];
-  if (!derived || !isOwnedBy(derived, serviceImport) || (said !== undefined && said !== set)) return false;
+  if (!derived || !isOwnedBy(derived, serviceImport)) return false;
+  if (said !== undefined && said !== set) return isManaged(derived) && writtenBy !== undefined && isWrittenBy(derived, writtenBy);
   return isManaged(serviceImport) || said === set || isManaged(derived);
 }
+
+const isWrittenBy = ({ metadata }: Service, manager: string): boolean => (metadata.managedFields ?? []).some((field) => field.manager === manager);
 
 /** By uid: one that a former import of the name has left behind is not its own. */
 export const isOwnedBy = ({ metadata }: Service, serviceImport: AnImport): boolean =>

@@ -5,8 +5,9 @@ import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/k
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
-import type { SlicesPlan } from '#shared/slices/plan.ts';
+import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
+import { copiesFor } from './kept-slices.ts';
 import type { Importer } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import { exposedPorts } from './merge-ports.ts';
@@ -44,6 +45,8 @@ export interface ImportedSlicesPlan {
   readonly plans: ReadonlyMap<string, SlicesPlan>;
   /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
   readonly withdrawn: readonly EndpointSlice[];
+  /** By source whose word does not count: copies, to be created, of slices that a former derived Service owns. */
+  readonly copies: ReadonlyMap<string, readonly SliceDraft[]>;
   /** Sources that would be evicted, but nothing else is ready. */
   readonly held: readonly string[];
   readonly leftOut: readonly LeftOut[];
@@ -63,7 +66,9 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
   const ready = (cluster: string): number => readyPods(withoutEvicted.pods.get(cluster), derived);
   const gone = evictable(ordered.map(({ cluster, state }) => ({ cluster, state, ready: ready(cluster) })));
-  const kept = keptOf(others.filter((s) => !gone.includes(s.cluster)));
+  const staying = others.filter((s) => !gone.includes(s.cluster));
+  const kept = keptOf(staying);
+  const copies = new Map(staying.map(({ cluster }) => [cluster, copiesFor(derived, name, { cluster, slices: bySource.get(cluster) ?? [] })]));
   const { pods, leftOut } = choosePods(offered, kept);
   const given = offered.map(({ cluster, service }, i) => ({
     cluster,
@@ -93,7 +98,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
     return [cluster, plan] as const;
   });
   const held = ordered.filter((s) => s.state === 'evicted' && !gone.includes(s.cluster)).map((s) => s.cluster);
-  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), held, leftOut, hinted: why };
+  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), copies, held, leftOut, hinted: why };
 }
 
 /** What the import exposes of the export. An export of whose ports none is left, because they all conflict, has no endpoints here. */

@@ -2,6 +2,14 @@
 import type { LeftOut, LeftOutReason } from './source-pods.ts';
 import { maxEndpoints } from './source-pods.ts';
 
+const limit = `an import has ${maxEndpoints.toLocaleString('en')} endpoints at most`;
+
+/** Without numbers, so it changes only with the clusters that it names. */
+export function limitText({ leftOut }: { readonly leftOut: readonly LeftOut[] }): string | undefined {
+  const clusters = new Set(leftOut.filter(({ reason }) => reason.kind === 'too-many').map(({ cluster }) => cluster));
+  return clusters.size === 0 ? undefined : `${limit}: some of ${[...clusters].join(', ')} are left out`;
+}
+
 export function whyLeftOut(reason: LeftOutReason): string {
   switch (reason.kind) {
     case 'outside-cidrs':
@@ -11,7 +19,7 @@ export function whyLeftOut(reason: LeftOutReason): string {
       return `collision: ${pod === '' ? `a slice of ${cluster}, which stays as it is,` : `pod ${pod} of ${cluster}`} has the address on the same port`;
     }
     case 'too-many':
-      return `an import has ${maxEndpoints.toLocaleString('en')} endpoints at most`;
+      return limit;
   }
 }
 

@@ -31,7 +31,7 @@ export interface Conflict {
 
 export interface MergedExports {
   readonly winner: Winner;
-  /** Without `ips`, which are those of the importing cluster's derived Service. `ipFamilies`: those that reach every export; none where none is known. */
+  /** Without `ips`, which are those of the importing cluster's derived Service. `ipFamilies`: none where none is known. */
   readonly spec: Omit<ImportSpec, 'ips'> & { readonly ipFamilies: readonly AddressType[] };
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
@@ -54,7 +54,7 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
   const [first] = ordered;
   if (!first) return undefined;
   const { ports, conflict } = mergePorts(ordered);
-  const families = commonFamilies(ordered);
+  const families = familiesOf(ordered);
   const { trafficDistribution } = first.spec;
   const sessionAffinity = affinityOf(first);
   const locality = localityOfExport(first.locality, trafficDistribution);
@@ -127,28 +127,26 @@ function disagreement({ reason, name, shown, isSame }: Field, first: ExportedSer
 
 interface Families {
   readonly common: readonly AddressType[];
-  /** Clusters that no family of the import reaches. */
+  /** Clusters that a family of the import does not reach. */
   readonly missing: readonly string[];
 }
 
 /**
- * The families that every export has: a client that uses one of them reaches all clusters. An export that has none in common with those before it is
- * skipped, or there would be no family left; then traffic reaches a subset, which is a conflict (MC-17).
+ * The families of the export with precedence, or of the next export that names any. Other exports change none of them: a live import would lose an
+ * address, and a cluster without the remaining family the whole import. A cluster without one of them is a conflict, as its traffic reaches a subset (MC-17).
  */
-function commonFamilies(ordered: readonly ExportedService[]): Families {
-  let common: readonly AddressType[] = [];
-  const missing: string[] = [];
-  for (const { cluster, spec } of ordered) {
-    const own = (['IPv4', 'IPv6'] as const).filter((family) => spec.ipFamilies?.includes(family));
-    if (own.length === 0) continue;
-    const both = common.length === 0 ? own : common.filter((family) => own.includes(family));
-    if (both.length === 0) missing.push(cluster);
-    else common = both;
-  }
+function familiesOf(ordered: readonly ExportedService[]): Families {
+  const own = ordered.map(({ cluster, spec }) => ({
+    cluster,
+    families: (['IPv4', 'IPv6'] as const).filter((family) => spec.ipFamilies?.includes(family)),
+  }));
+  const known = own.filter(({ families }) => families.length > 0);
+  const common = known[0]?.families ?? [];
+  const missing = known.filter(({ families }) => common.some((family) => !families.includes(family))).map(({ cluster }) => cluster);
   return { common, missing };
 }
 
 function withoutFamily({ common, missing }: Families, first: ExportedService, all: readonly ExportedService[]): string {
   const using = `Using ${common.join(', ')} of cluster "${first.cluster}", whose export has precedence.`;
-  return `Conflicting ipFamilies. ${using} Traffic does not reach ${missing.length}/${all.length} clusters: ${missing.join(', ')}.`;
+  return `Conflicting ipFamilies. ${using} ${missing.length}/${all.length} clusters lack one of them and get no traffic of it: ${missing.join(', ')}.`;
 }

@@ -1,4 +1,5 @@
 /** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
+import { annotationsOfOthers } from '#shared/kube/field-managers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -34,17 +35,22 @@ export interface ImportToPlan {
   readonly current: ServiceImport | undefined;
   /** Under the name of the derived Service, whosever it is. */
   readonly derived: Service | undefined;
+  /** The hub's field manager in the cluster. */
+  readonly writtenBy?: string;
 }
 
-export function planImport({ namespace, name, set, merged, current, derived }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, derived)) return { kind: merged ? 'not-ours' : 'unchanged' };
+export function planImport({ namespace, name, set, merged, current, derived, writtenBy }: ImportToPlan): ImportPlan {
+  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, { derived, writtenBy }))
+    return { kind: merged ? 'not-ours' : 'unchanged' };
   if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
+  const ofOthers = current && writtenBy !== undefined ? annotationsOfOthers(current.metadata, writtenBy) : {};
   const draft: ImportDraft = {
     metadata: {
       namespace,
       name,
       labels: { ...merged.labels, [importManagedBy.key]: importManagedBy.value },
-      annotations: { ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [annotationClusterset]: set },
+      // Another controller that keeps annotating the import would be answered with a write each time.
+      annotations: { ...ofOthers, ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [annotationClusterset]: set },
     },
     // The address of a Service that the hub did not make would be in DNS.
     spec: specOf(merged, derived && (!current || isDerivedFrom(derived, current)) ? derived : undefined),

@@ -1,4 +1,4 @@
-/** Which addresses of each source an import gets: in the order of precedence, each address and port once (MC-61, MC-84), 5,000 at most (MC-59). */
+/** Which addresses of each source an import gets: in the order of precedence, each address and port once (MC-61, MC-84), of 5,000 pods at most (MC-59). */
 import { type Cidr, cidrContains } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
@@ -51,36 +51,79 @@ interface Owner {
 export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = maxEndpoints): ChosenPods {
   const taken = takenBy(kept);
   const leftOut: LeftOut[] = [];
-  let count = 0;
-  const pods = sources.map(({ cluster, service, pods: all, podCidrs }) => {
-    const portsOf = portsByPod(service);
-    const chosen: Pod[] = [];
-    for (const pod of [...all].sort(readyFirst)) {
-      if (!shouldPodBeInEndpoints(pod, true)) continue;
-      const owner: Owner = { cluster, pod: pod.metadata.name };
-      const { ports } = portsOf(pod);
-      const addresses = (pod.status?.podIPs ?? []).flatMap(({ ip }) => canonicalIP(ip)?.text ?? []);
-      const kept = addresses.filter((address) => {
-        const keys = keysOf(address, ports);
-        const reason = refusal(address, keys);
-        if (reason) leftOut.push({ ...owner, address, reason });
-        else for (const key of keys) taken.set(key, owner);
-        return !reason;
-      });
-      if (kept.length === 0) continue;
-      count++;
-      chosen.push({ ...pod, status: { ...pod.status, podIP: kept[0] as string, podIPs: kept.map((ip) => ({ ip })) } });
-    }
-    return [cluster, chosen] as const;
-
-    function refusal(address: string, keys: readonly string[]): LeftOutReason | undefined {
-      if (podCidrs && !podCidrs.some((cidr) => cidrContains(cidr, address))) return { kind: 'outside-cidrs' };
-      const other = keys.map((key) => taken.get(key)).find((owner) => owner !== undefined);
-      if (other) return { kind: 'collision', with: other };
-      return count >= most ? { kind: 'too-many' } : undefined;
-    }
+  const offers = sources.map((source) => ({ cluster: source.cluster, pods: addressedPods(source, taken, leftOut) }));
+  const room = roomOf(
+    offers.map(({ pods }) => pods.map(isServing)),
+    most,
+  );
+  const pods = offers.map(({ cluster, pods }, i) => {
+    const { serving, others } = room[i] as Room;
+    const of = [pods.filter(isServing).slice(0, serving), pods.filter((pod) => !isServing(pod)).slice(0, others)].flat();
+    const inside = new Set(of);
+    for (const pod of pods)
+      if (!inside.has(pod))
+        for (const { ip } of pod.status?.podIPs ?? []) leftOut.push({ cluster, pod: pod.metadata.name, address: ip, reason: { kind: 'too-many' } });
+    return [cluster, of] as const;
   });
   return { pods: new Map(pods), leftOut };
+}
+
+/** Returns the pods of a source with their free addresses, which are taken from then on. */
+function addressedPods({ cluster, service, pods, podCidrs }: SourcePods, taken: Map<string, Owner>, leftOut: LeftOut[]): readonly Pod[] {
+  const portsOf = portsByPod(service);
+  return [...pods].sort(readyFirst).flatMap((pod) => {
+    if (!shouldPodBeInEndpoints(pod, true)) return [];
+    const owner: Owner = { cluster, pod: pod.metadata.name };
+    const { ports } = portsOf(pod);
+    const addresses = (pod.status?.podIPs ?? []).flatMap(({ ip }) => canonicalIP(ip)?.text ?? []);
+    const kept = addresses.filter((address) => {
+      const keys = keysOf(address, ports);
+      const reason = refusal(address, keys);
+      if (reason) leftOut.push({ ...owner, address, reason });
+      else for (const key of keys) taken.set(key, owner);
+      return !reason;
+    });
+    return kept.length === 0 ? [] : [{ ...pod, status: { ...pod.status, podIP: kept[0] as string, podIPs: kept.map((ip) => ({ ip })) } }];
+  });
+
+  function refusal(address: string, keys: readonly string[]): LeftOutReason | undefined {
+    if (podCidrs && !podCidrs.some((cidr) => cidrContains(cidr, address))) return { kind: 'outside-cidrs' };
+    const other = keys.map((key) => taken.get(key)).find((owner) => owner !== undefined);
+    return other && { kind: 'collision', with: other };
+  }
+}
+
+/** How many pods of a source are in the import. */
+interface Room {
+  readonly serving: number;
+  readonly others: number;
+}
+
+/** Pods that serve come first over all sources, so no source keeps those of another one out with pods that do not. */
+function roomOf(sources: readonly (readonly boolean[])[], most: number): readonly Room[] {
+  const serving = shares(
+    sources.map((pods) => pods.filter((serves) => serves).length),
+    most,
+  );
+  const others = shares(
+    sources.map((pods) => pods.filter((serves) => !serves).length),
+    most - serving.reduce((sum, n) => sum + n, 0),
+  );
+  return sources.map((_, i) => ({ serving: serving[i] as number, others: others[i] as number }));
+}
+
+/** Gives each source the same share of `most`, and what it does not need to the others. The first sources get the rest. */
+function shares(needs: readonly number[], most: number): readonly number[] {
+  let left = most;
+  let waiting = needs.length;
+  const given = needs.map(() => 0);
+  const bySize = needs.map((need, i) => ({ need, i })).sort((a, b) => a.need - b.need || b.i - a.i);
+  for (const { need, i } of bySize) {
+    const share = Math.min(need, Math.floor(left / waiting--));
+    given[i] = share;
+    left -= share;
+  }
+  return given;
 }
 
 export interface KeptSlice {

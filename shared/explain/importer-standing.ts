@@ -1,4 +1,5 @@
 /** How far a cluster is with the import of a name: the first reason that holds. */
+import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
@@ -58,6 +59,7 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
   if (excludedNamespaces.includes(namespaceName)) return `nothing is imported into namespace ${namespaceName}`;
   if (record.lists.firstListOf.Namespace !== record.incarnation)
     return 'its relay has not told its namespaces: it does not watch what a set needs, or has just begun';
+  if (missingFirstLists(record).length > 0) return 'its first lists are not complete: its relay has just begun, or may not list all that it needs';
   if (!namespace) return `the cluster has no namespace ${namespaceName}`;
   if (namespace.metadata.deletionTimestamp) return `namespace ${namespaceName} is being deleted`;
   if (sameness === 'all' || namespace.metadata.labels?.[annotationClusterset] === set) return undefined;

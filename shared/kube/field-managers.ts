@@ -1,6 +1,7 @@
-/** Clients that have written the content of Endpoints or of a slice, by managedFields. */
+/** Clients that have written fields of an object, by managedFields. */
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { EndpointSlice, Endpoints } from './types.ts';
+import type { ObjectMeta } from './wire.ts';
 
 export interface LastWrite {
   readonly manager: string;
@@ -21,6 +22,22 @@ export function lastContentWrite({ metadata: { managedFields } }: Pick<Endpoints
 
 /** Each is atomic, so its last writer is its only manager. */
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
+
+/** Returns the annotations that other field managers have set, and `manager` has not. */
+export function annotationsOfOthers({ annotations, managedFields }: ObjectMeta, manager: string): { readonly [key: string]: string } {
+  const setBy = (isOwn: boolean): ReadonlySet<string> => {
+    const fields = (managedFields ?? []).filter((field) => (field.manager === manager) === isOwn);
+    return new Set(
+      fields.flatMap(({ fieldsV1 }) => Object.keys((fieldsV1 as AnnotationFields | undefined)?.['f:metadata']?.['f:annotations'] ?? {})),
+    );
+  };
+  const [own, others] = [setBy(true), setBy(false)];
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => others.has(`f:${key}`) && !own.has(`f:${key}`)));
+}
+
+interface AnnotationFields {
+  readonly 'f:metadata'?: { readonly 'f:annotations'?: object };
+}
 
 /** This hub or another one. */
 export const isHub = (manager: string): boolean => manager.startsWith(`${fieldManager}-`);

@@ -241,6 +241,12 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('EndpointSlice', namespace, 'dry')).toBeUndefined();
     });
 
+    it('a dry run of a create under a name that is in use ends as AlreadyExists', async () => {
+      const derived = { apiVersion: 'v1', kind: 'Service', metadata: meta('in-use'), spec: { ports: [{ port: 80, protocol: 'TCP' }] } };
+      await api.create('Service', derived);
+      await expect(api.dryRunCreate('Service', derived)).rejects.toSatisfy(isAlreadyExists);
+    });
+
     it('the cluster is known by the uid of kube-system', async () => {
       expect(await api.identity()).toMatch(/^[0-9a-f-]{36}$/);
       expect(await api.allows({ verb: 'update', group: 'discovery.k8s.io', resource: 'endpointslices' })).toBe(true);

@@ -1,4 +1,5 @@
 import { copyJson } from '#infra/local/apiserver/copy.ts';
+import { dryRunCreate } from '#infra/local/apiserver/dry-run.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-api/port.ts';
@@ -26,7 +27,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
       }, false),
     identity: async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
     allows: async () => true,
-    dryRunCreate: async () => {},
+    dryRunCreate: async (kind, object) => dryRunCreate(store, kind, object.metadata.namespace ?? '', object),
   };
 }
 

@@ -38,6 +38,8 @@ import { memoryTable } from './table-memory.ts';
 export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly mode?: Mode;
   readonly given?: readonly RawObject[];
+  /** False: its relay is to be started by the test. */
+  readonly isInstalled?: boolean;
   /** Of its Services; both where it is left out. */
   readonly families?: readonly ('IPv4' | 'IPv6')[];
 }
@@ -79,17 +81,17 @@ class Member {
     const inner = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
     const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       (async (...args: A): Promise<R> => {
-        if (verb !== 'rights') this.calls++;
+        if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
-        if (args[0] === 'Service' && ['create', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
-        const refusal = verb !== 'rights' && this.refuses(verb, args[0], args[1]);
+        if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
+        const refusal = verb !== 'rights' && this.refuses(verb === 'dryRunCreate' ? 'create' : verb, args[0], args[1]);
         if (refusal) throw refusal;
-        if (verb !== '' && verb !== 'rights') this.writes.push(`${verb} ${String(args[0])}`);
+        if (!['', 'rights', 'dryRunCreate'].includes(verb)) this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
       }) as never;
     const read = ['get', 'list', 'identity'];
-    const rights = ['allows', 'dryRunCreate'];
+    const rights = ['allows'];
     const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
     return Object.fromEntries(
       verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call)]),
@@ -100,16 +102,18 @@ class Member {
   #refuseOtherFamilies(given: unknown): void {
     const { metadata, spec } = given as {
       readonly metadata?: { readonly name: string };
-      readonly spec?: { readonly ipFamilies?: readonly string[] };
+      readonly spec?: { readonly ipFamilies?: readonly string[]; readonly clusterIP?: string };
     };
+    if (spec?.clusterIP === 'None') return;
     const i = (spec?.ipFamilies ?? []).findIndex((family) => !this.families.includes(family));
     if (i < 0) return;
     const message = `Invalid value: "${spec?.ipFamilies?.[i]}": not configured on this cluster`;
     throw invalid('Service', metadata?.name ?? '', [{ field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message }]);
   }
 
-  async startRelay(): Promise<void> {
-    for (const kind of allKinds) {
+  async startRelay(of: readonly Kind[] = allKinds): Promise<void> {
+    this.isHeard = true;
+    for (const kind of of) {
       await this.#sendList(kind);
       this.store.watch(kind, ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous));
     }
@@ -210,14 +214,15 @@ export class SetWorld {
 
   static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
     const world = new SetWorld(limits);
-    for (const [id, { mode = 'shadow', given = [], families, ...membership }] of Object.entries(members)) {
+    for (const [id, { mode = 'shadow', given = [], families, isInstalled = true, ...membership }] of Object.entries(members)) {
       const member = new Member(world, id, given);
       if (families) member.families = families;
       world.members.set(id, member);
       const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
       await registerCluster(world.table, { id, mode, api }, startAt);
       await saveMembership(world.table, id, { ...noMembership, ...membership });
-      await member.startRelay();
+      member.isHeard = isInstalled;
+      if (isInstalled) await member.startRelay();
     }
     return world;
   }

@@ -2,7 +2,7 @@
  * Wake-ups of a cluster whose first lists are not complete. No run can begin before they are, so ingest sends none for the objects that it writes, and
  * wakes every service once after them. Wake-ups for outputs are not held: a walk over the services does not find Endpoints without a Service.
  */
-import { hasSynced, holdWakeUps, missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { hasSynced, holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -17,9 +17,21 @@ export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): 
   return now !== undefined && (await holdWakeUps(deps.table, now));
 }
 
+export interface AfterLists {
+  /** The batch has marked list parts as applied. */
+  readonly hasLists: boolean;
+  /** ms since the epoch. */
+  readonly untilMs: number;
+}
+
 /** Call it after list parts were marked as applied. Sweep continues what is left at `untilMs`, and after an error. */
-export async function wakeAfterFirstLists(deps: IngestDeps, { cluster: before }: Pick<BatchContext, 'cluster'>, untilMs: number): Promise<void> {
-  if (missingFirstLists(before).length === 0 && !before.lists.suppressesWakeUps) return;
+export async function wakeAfterFirstLists(
+  deps: IngestDeps,
+  { cluster: before }: Pick<BatchContext, 'cluster'>,
+  { hasLists, untilMs }: AfterLists,
+): Promise<void> {
+  const mayComplete = missingFirstLists(before).length > 0 || (hasLists && missesSetLists(before));
+  if (!mayComplete && !before.lists.suppressesWakeUps) return;
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);

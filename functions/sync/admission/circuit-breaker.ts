@@ -10,24 +10,38 @@ import type { SyncDeps } from '../state/deps.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { isRetry, type Run } from '../state/run.ts';
 
+/** The run whose failure is classified. */
+export interface FailedRun {
+  readonly deps: SyncDeps;
+  readonly meta: ClusterRecord;
+  /** A client for a brief question. */
+  readonly brief: Pick<ClusterApi, 'identity'>;
+  /** An earlier run for the same change failed or was requeued. */
+  readonly isRepeated: boolean;
+}
+
+/** As `classify`, for the run of a service. */
+export const classifyFailure = (run: Run, error: ClusterApiError): Promise<Outcome | undefined> =>
+  classify({ ...run, isRepeated: controllers.some((c) => isRetry(run, c)) }, error);
+
 /**
  * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
  * cluster is asked something else, briefly. If it answers, the former are the key's own fault (undefined), and a broken connection is tried again at
  * once, one time.
  */
-export async function classifyFailure(run: Run, error: ClusterApiError): Promise<Outcome | undefined> {
-  if (isWithoutCredentials(error)) return withoutCredentials(run.deps, error);
+export async function classify({ deps, meta, brief, isRepeated }: FailedRun, error: ClusterApiError): Promise<Outcome | undefined> {
+  if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
   if (!isClusterFault(error)) return undefined;
-  const broken = isBrokenConnection(error) && !controllers.some((c) => isRetry(run, c));
+  const broken = isBrokenConnection(error) && !isRepeated;
   if (error.status >= 500 || isTimeOut(error) || broken) {
     try {
-      await run.brief.identity();
-      return broken ? requeue(run.deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
+      await brief.identity();
+      return broken ? requeue(deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
     } catch (probe) {
       if (!(probe instanceof ClusterApiError)) throw probe;
     }
   }
-  return openedCircuit(run.deps, run.meta, error);
+  return openedCircuit(deps, meta, error);
 }
 
 /** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */

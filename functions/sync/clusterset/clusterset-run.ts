@@ -19,6 +19,11 @@ export interface ClustersetRun {
   /** The API of another cluster, to be read from. */
   readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
+  /**
+   * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no
+   * answer, as behind a webhook that is down. False in a namespace that is being deleted.
+   */
+  readonly isRefused: (error: unknown) => Promise<boolean>;
   /** Findings of an import's run. import-report-record.ts saves them at its end, for explain and the console. */
   readonly found: ImportFindings;
   /** When a run for the change was due, by our clock; undefined where that is not known. */

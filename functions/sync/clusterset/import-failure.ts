@@ -22,7 +22,13 @@ export async function reportToExports(run: ClustersetRun, entries: SetEntries, f
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   if (isNew) await savePendingWakeUp(deps.table, key, owes, true);
   if (isNew) await saveImportFailure(deps.table, key, meta.id, text);
-  if (failure) deps.log.warn('import not made', { cluster: meta.id, namespace, service: name, reason: failure.message });
+  if (failure)
+    deps.log.warn(failure.reason === 'Exported' ? 'import not whole' : 'import not made', {
+      cluster: meta.id,
+      namespace,
+      service: name,
+      reason: failure.message,
+    });
   await wakeClusters(run, { clusters: [...entries.faces.keys()], service: exportWork(name) });
   await savePendingWakeUp(deps.table, key, owes, false);
 }
@@ -34,8 +40,8 @@ export async function failureOfImports({ deps }: ClustersetRun, { failures }: Se
     if (!importer || isDeregistered(importer) || importer.clusterset.imports !== 'active') return undefined;
     return { cluster, failure: JSON.parse(text) as ExportFailure };
   });
-  const [first, ...others] = told.filter((t) => t !== undefined);
+  const all = told.filter((t) => t !== undefined);
+  const first = all.find((t) => t.failure.reason !== 'Exported') ?? all[0];
   if (!first) return undefined;
-  const message = [first, ...others].map((t) => `cluster "${t.cluster}": ${t.failure.message}`).join('; ');
-  return { reason: first.failure.reason, message };
+  return { reason: first.failure.reason, message: all.map((t) => `cluster "${t.cluster}": ${t.failure.message}`).join('; ') };
 }

@@ -3,7 +3,6 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
@@ -17,7 +16,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
 export async function carryOut(
   run: ClustersetRun,
   api: ClusterApi,
-  { plans, withdrawn }: ImportedSlicesPlan,
+  { plans, withdrawn, copies }: ImportedSlicesPlan,
   slices: readonly EndpointSlice[],
 ): Promise<ReadonlyMap<string, ClusterApiError>> {
   const taken = new Set(slices.map((s) => s.metadata.name));
@@ -29,7 +28,7 @@ export async function carryOut(
       await call();
       run.written.slices++;
     } catch (error) {
-      if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
+      if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
       refused.set(cluster, error);
     }
   }
@@ -39,6 +38,7 @@ export async function carryOut(
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
     return createSlice(api, { namespace, draft, owner, taken, assertTimeToWrite });
   };
+  for (const [cluster, drafts] of copies) for (const draft of drafts) await write(cluster, () => create(draft));
   for (const [cluster, { addressTypes }] of plans) {
     for (const t of addressTypes) {
       for (const draft of t.create) await write(cluster, () => create(draft));

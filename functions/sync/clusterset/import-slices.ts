@@ -1,7 +1,9 @@
 /** The slices of an import: planned for all sources together, braked for each by itself, and written (MC-74). */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
+import { limitText } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
@@ -21,16 +23,18 @@ import { livePods, type Sources } from './import-sources.ts';
 export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf' | 'metaOf'> {
   readonly merged: MergedExports;
   readonly derived: Service;
+  /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
+  readonly slices: readonly EndpointSlice[];
+  /** Parts that the import lacks, though it is ready. */
+  readonly notes: string[];
 }
 
 /** `refused`: the API server's refusals of slices of some sources. */
 export type Written = Outcome & { readonly refused?: string };
 
 export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
-  const { merged, derived, importer, metaOf } = to;
+  const { merged, derived, importer, metaOf, slices } = to;
   const { deps, meta, name } = run;
-  const labels = { [labelServiceName]: derived.metadata.name, [labelSliceManagedBy]: importsManagedBy };
-  const { items: slices } = await api.list('EndpointSlice', run.namespace, { labels });
   const { maxEndpointsPerSlice } = meta.settings;
   const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const { plan, sources } = await planByPods(to, slices, planWith);
@@ -41,6 +45,8 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const final = isDoubtful ? planWith(confirmed) : plan;
   const refused = await carryOut(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
+  const limited = limitText(final);
+  if (limited !== undefined) to.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
   if (plan.leftOut.length > 0)
@@ -60,6 +66,11 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
   return requeue(deps, 'noReadySource', { reason: `no other source is ready: slices of ${plan.held.join(', ')} stay` });
+}
+
+export async function listImportedSlices({ namespace, name }: ClustersetRun, api: ClusterApi): Promise<readonly EndpointSlice[]> {
+  const labels = { [labelServiceName]: derivedName(namespace, name), [labelSliceManagedBy]: importsManagedBy };
+  return (await api.list('EndpointSlice', namespace, { labels })).items;
 }
 
 type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;

@@ -1,16 +1,17 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, isAlreadyExists, isClusterFault, isConflict, isNotFound, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound, isTimeOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
+import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
-import { beginProbe, connect, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
+import { beginProbe, classify, connect } from '../admission/circuit-breaker.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Attempt, Reconciler } from '../state/reconciler.ts';
@@ -54,9 +55,11 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   // The switch back wakes all of it again.
   if (!hasRuns(meta)) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
-  if (!hasSynced(meta) || meta.lists.firstListOf[listed] !== meta.incarnation)
-    return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
+  // The first lists wake everything. A relay may be installed days after its cluster was registered.
+  if (missingFirstLists(meta).length > 0 || meta.lists.firstListOf[listed] !== meta.incarnation) return ok;
+  if (!hasSynced(meta)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
   const left = timeLeft(deps, deadlineMs);
+  const brief = { identity: async () => (await deps.cluster(meta, left.brief)).identity() };
   const run: ClustersetRun = {
     deps,
     meta,
@@ -67,6 +70,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),
     assertTimeToWrite: () => void left.call(),
+    isRefused: refusals(brief),
     found: {},
     observedAtMs,
     written,
@@ -76,13 +80,13 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   } catch (error) {
     if (error instanceof RequeueAfter) return error.outcome;
     if (error instanceof ClusterApiError) {
-      if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
-      if (isClusterFault(error)) return openedCircuit(deps, meta, error);
+      const fault = await classify({ deps, meta, brief, isRepeated: run.rounds > 0 }, error);
+      if (fault) return fault;
       // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster does not have the kind (any more).
       if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
         return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
       // Rights and policies of exports and imports are separate, so the cluster's other services are not affected.
-      if (!isRefusal(error)) return { kind: 'failed', error: error.message };
+      if (!(await run.isRefused(error))) return { kind: 'failed', error: error.message };
       if (runKind === runImport) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
       return refusedByCluster(run, error.message);
     }
@@ -90,6 +94,21 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
     deps.log.error('run failed unexpectedly', { ...claim.service, error: text });
     return { kind: 'failed', error: String(error) };
   }
+}
+
+/** The cluster is asked once for all refusals of a run. */
+function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused'] {
+  let answers: Promise<boolean> | undefined;
+  return async (error) => {
+    if (!(error instanceof ClusterApiError) || isNamespaceTerminating(error)) return false;
+    if (isRefusal(error)) return true;
+    if (error.status < 500 && !isTimeOut(error)) return false;
+    answers ??= brief.identity().then(
+      () => true,
+      () => false,
+    );
+    return answers;
+  };
 }
 
 async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {

@@ -2,29 +2,31 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. Each run
  * reads the present objects from the cluster, and every write has preconditions. A repeated run writes nothing.
  */
-import { ClusterApiError, isInvalid } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { type DerivedServicePlan, planDerivedService } from '#shared/clusterset/derived-service.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
+import { decodeObjectOf, isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
+import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { reportToExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
-import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
-import { writeImportedSlices } from './import-slices.ts';
+import { refusedByCluster } from './import-slice-writes.ts';
+import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, type Sources } from './import-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
@@ -41,87 +43,128 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  if (!takesImports) return ok;
+  if (!(await namespaceTakesImports(run))) return ok;
+  const read = await readSources(run);
   await findPreview(run, read);
   return afterSilence(run, read);
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const { meta, namespace, name } = run;
-  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  const { merged, entries } = read;
-  if (takesImports === undefined) {
+  const takesImports = await namespaceTakesImports(run);
+  const read = takesImports ? await readSources(run) : undefined;
+  const entries = read?.entries ?? (await readEntries(run));
+  try {
+    if (read?.merged) return await writeObjects(run, read, read.merged);
+    if (read || (takesImports === false && (await mayHaveImport(run)))) await removeImport(run);
     await reportToExports(run, entries, undefined);
     return ok;
+  } catch (error) {
+    if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
+    run.found.notReady = error.message;
+    await reportToExports(run, entries, { reason: 'Failed', message: error.message });
+    return refused(run, error.message);
   }
+}
+
+/** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import that has no record yet wakes this run. */
+async function mayHaveImport({ deps, meta, namespace, name }: ClustersetRun): Promise<boolean> {
+  const { clusterset, lists, incarnation } = meta;
+  if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
+  return isAlive(await readObject({ table: deps.table, cluster: meta.id }, 'ServiceImport', namespace, name));
+}
+
+const managerOf = ({ meta }: ClustersetRun): string => fieldManagerOf(meta.writer);
+
+async function removeImport(run: ClustersetRun): Promise<void> {
+  const { namespace, name } = run;
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
-  const { set } = meta.clusterset;
-  const wanted = takesImports ? merged : undefined;
+  const derived = current && (await api.get('Service', namespace, derivedName(namespace, name)));
+  const plan = planImport({ namespace, name, set: run.meta.clusterset.set, merged: undefined, current, derived, writtenBy: managerOf(run) });
+  if (plan.kind !== 'delete') return;
+  run.assertTimeToWrite();
+  await deleteAsSeen(api, 'ServiceImport', plan.object);
+}
+
+async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExports): Promise<Outcome> {
+  const { meta, namespace, name } = run;
+  const { entries } = read;
+  const api = await run.api();
+  const current = await api.get('ServiceImport', namespace, name);
   const before = await api.get('Service', namespace, derivedName(namespace, name));
-  const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
+  const findings: Findings = { refusals: [], notes: [] };
+  const settled = current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
+  const wanted = settled?.merged ?? merged;
+  const plan = planImport({
+    namespace,
+    name,
+    set: meta.clusterset.set,
+    merged: wanted,
+    current,
+    derived: current && before,
+    writtenBy: managerOf(run),
+  });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
     await reportToExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
-  if (plan.kind === 'delete') await deleteAsSeen(api, 'ServiceImport', plan.object);
-  if (!wanted || plan.kind === 'delete') {
-    await reportToExports(run, entries, undefined);
-    return ok;
-  }
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
-  const refusals: string[] = [];
   const serviceImport =
     plan.kind === 'create'
       ? await api.create('ServiceImport', body(plan.draft))
       : plan.kind === 'update'
-        ? await unlessRefused(refusals, current, () => api.replace('ServiceImport', plan.object))
+        ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
-  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, refusals });
+  const slices = await listImportedSlices(run, api);
+  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
-  if ('reason' in derived) {
-    await writeStatus(run, api, serviceImport, { ...importStatus(wanted), endpointSliceObjects: 'Absent', notReady: derived });
-    const { isInTheWay, message } = derived;
-    if (!isInTheWay) run.found.notReady = message;
-    await reportToExports(run, entries, isInTheWay ? { reason: 'ImportNotOurs', message } : undefined);
-    return ok;
-  }
-  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, refusals, read });
+  if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
+  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, ...findings, notReady: settled?.notReady, read });
 }
 
-interface ToFollow extends Addressed {
+interface WithoutDerived extends Pick<Sources, 'entries'> {
+  readonly serviceImport: ServiceImport;
+  readonly status: ReturnType<typeof importStatus>;
+  readonly notReady: NotReady;
+}
+
+async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
+  await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
+  const { message, failure } = notReady;
+  if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
+  await reportToExports(run, entries, failure);
+  return failure?.reason === 'Failed' ? refused(run, message) : ok;
+}
+
+function refused(run: ClustersetRun, message: string): Outcome {
+  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
+  return refusedByCluster(run, message);
+}
+
+interface ToFollow extends Addressed, Findings {
+  readonly slices: readonly EndpointSlice[];
+  readonly notReady: NotReady | undefined;
   readonly read: Sources;
 }
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
-  const { merged, derived, refusals, read } = to;
+  const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...read, merged, derived });
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices, notes });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
-  const notReady: NotReady | undefined = message === undefined ? undefined : { reason: 'Pending', message, isInTheWay: false };
-  const status = { ...importStatus(merged), ...(notReady && { notReady }) };
-  await unlessRefused(refusals, undefined, () => writeStatus(run, api, withAddresses, status));
-  await reportToExports(run, read.entries, message === undefined ? undefined : { reason: 'Failed', message });
+  const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
+  const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
+  if (to.notReady) run.found.notReady = to.notReady.message;
+  await unlessRefused(run, refusals, undefined, () =>
+    writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
+  );
+  await reportToExports(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
   if (written.kind !== 'ok') return written;
-  if (refusals.length === 0) return afterSilence(run, read);
-  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
-  return refusedByCluster(run, refusals.join('; '));
-}
-
-/** Returns `before` if the API server refuses the write, and adds its message to `refusals`. An example is an import whose marks a user has removed. */
-async function unlessRefused<T>(refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
-    refusals.push(error.message);
-    return before;
-  }
+  return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
 }
 
 /**
@@ -135,6 +178,10 @@ function afterSilence({ deps, rounds }: ClustersetRun, { sources, metaOf }: Pick
   return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
 }
 
+function readEntries({ deps, meta, namespace, name }: ClustersetRun): Promise<SetEntries> {
+  return readSetEntries(deps.table, { set: meta.clusterset.set, namespace, name });
+}
+
 /** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
 async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): Promise<boolean | undefined> {
   const record = await readObject({ table: deps.table, cluster: meta.id }, 'Namespace', '', namespace);
@@ -142,44 +189,6 @@ async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): 
   if (!found || found.metadata.deletionTimestamp) return undefined;
   if (excludedNamespaces.includes(namespace) || meta.clusterset.withdraws) return false;
   return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
-}
-
-interface Derived {
-  readonly merged: MergedExports;
-  readonly serviceImport: ServiceImport;
-  readonly current: Service | undefined;
-  readonly refusals: string[];
-}
-
-/** Why the import is not ready, for its status. */
-interface NotReady {
-  readonly reason: 'Pending' | 'IPFamilyNotSupported';
-  readonly message: string;
-  readonly isInTheWay: boolean;
-}
-
-/** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
-async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Derived): Promise<Service | NotReady | undefined> {
-  const plan = planDerivedService(to);
-  if (plan.kind === 'unchanged') return to.current?.metadata.deletionTimestamp ? undefined : to.current;
-  if (plan.kind === 'not-ours') {
-    run.found.inTheWay = 'Service';
-    return { reason: 'Pending', message: `Service ${to.current?.metadata.name} is there that the hub did not make`, isInTheWay: true };
-  }
-  run.assertTimeToWrite();
-  try {
-    // Its families are settled once it is made.
-    if (plan.kind === 'update') return await unlessRefused(to.refusals, to.current, () => api.replace('Service', plan.object));
-    return await writeService(api, plan);
-  } catch (error) {
-    if (!isInvalid(error, 'spec.ipFamilies')) throw error;
-    return { reason: 'IPFamilyNotSupported', message: `the cluster has none of ${to.merged.spec.ipFamilies.join(', ')}`, isInTheWay: false };
-  }
-}
-
-async function writeService(api: ClusterApi, plan: DerivedServicePlan & { readonly kind: 'create' | 'recreate' }): Promise<Service> {
-  if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
-  return api.create('Service', plan.draft);
 }
 
 interface Addressed {
@@ -192,20 +201,22 @@ interface Addressed {
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
 async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, refusals }: Addressed): Promise<ServiceImport> {
   const { namespace, name, meta } = run;
-  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived });
+  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived, writtenBy: managerOf(run) });
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
-  return unlessRefused(refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
+  return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
 }
 
 interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
   readonly notReady?: NotReady;
+  /** Parts that the import lacks, though it is ready. */
+  readonly notes?: readonly string[];
 }
 
 async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
-  const { clusters, endpointSliceObjects, notReady } = say;
+  const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const { reason = 'Ready', message = '' } = notReady ?? {};
+  const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
   const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
   const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);

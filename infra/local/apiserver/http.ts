@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
+import { dryRunCreate } from './dry-run.ts';
 import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { fieldMatch, labelMatch, type Target } from './list-selectors.ts';
@@ -66,7 +67,10 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
     const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
     if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? '')) return watchKind(store, target, response);
     if (method === 'GET') return answer(response, 200, listPage(store, target));
-    if (method === 'POST' && query.get('dryRun') === 'All') return answer(response, 201, body);
+    if (method === 'POST' && query.get('dryRun') === 'All') {
+      dryRunCreate(store, kind, namespace, body);
+      return answer(response, 201, body);
+    }
     if (method === 'POST') return answer(response, 201, store.create(kind, namespace, body, write));
     if (method === 'DELETE') {
       const items = store.list(kind, namespace).filter(target.match);

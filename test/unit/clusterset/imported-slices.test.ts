@@ -191,6 +191,24 @@ describe('an address', () => {
     expect(view(carriedOut(input))).toEqual(['b 10.2.0.1 true']);
   });
 
+  it.each([
+    ['each source has the same share', [4, 4], [0, 0], 5, [3, 2]],
+    ['what a source does not need is for the others', [1, 9, 9], [0, 0, 0], 10, [1, 5, 4]],
+    ['pods that serve come first', [0, 2], [9, 9], 5, [2, 3]],
+    ['there is room for all', [2, 1], [1, 0], 5, [3, 1]],
+  ])('the room of an import is shared: %s', (_, ready, others, most, expected) => {
+    const sources = ready.map((n, i) => ({
+      cluster: `c${i}`,
+      service: webService(),
+      pods: Array.from({ length: n + (others[i] as number) }, (_, p) => pod(`p${p}`, `10.${i}.0.${p}`, { ready: p < n })),
+      podCidrs: undefined,
+    }));
+    const chosen = choosePods(sources, [], most);
+    expect([...chosen.pods.values()].map((pods) => pods.length)).toEqual(expected);
+    const all = ready.reduce((sum, n, i) => sum + n + (others[i] as number), 0);
+    expect(chosen.leftOut).toHaveLength(Math.max(0, all - most));
+  });
+
   it('an address is left out beyond the most that an import holds (MC-59)', () => {
     const pods = [pod('a', '10.2.0.1'), pod('b', '10.2.0.2'), pod('c', '10.2.0.3')];
     const chosen = choosePods([{ cluster: 'b', service: webService(), pods, podCidrs: undefined }], [], 2);

@@ -73,6 +73,30 @@ describe('a ServiceImport', () => {
     expect(plan).toMatchObject({ kind: 'update', object: { spec: right.spec, metadata: { labels: right.metadata.labels } } });
   });
 
+  it('a ServiceImport keeps the annotations of other controllers, and loses those that the hub has set and that are not exported any more', () => {
+    const right = made({ derived: derivedService() });
+    const setBy = (manager: string, key: string) => ({ manager, fieldsV1: { 'f:metadata': { 'f:annotations': { '.': {}, [`f:${key}`]: {} } } } });
+    const annotated = (...fields: readonly { readonly manager: string; readonly key: string }[]): ServiceImport => ({
+      ...right,
+      metadata: {
+        ...right.metadata,
+        annotations: { ...right.metadata.annotations, ...Object.fromEntries(fields.map(({ key }) => [key, 'x'])) },
+        managedFields: fields.map(({ manager, key }) => setBy(manager, key)),
+      },
+    });
+    const plan = (current: ServiceImport) => planImport(toPlan({ current, derived: derivedService(), writtenBy: 'fleet-endpoints-1' }));
+    const [theirs, ours] = [
+      { manager: 'argocd', key: 'argocd/tracking' },
+      { manager: 'fleet-endpoints-1', key: 'team' },
+    ];
+    expect(plan(annotated(theirs))).toEqual({ kind: 'unchanged' });
+    const kept = { ...right.metadata.annotations, [theirs.key]: 'x' };
+    expect(plan(annotated(theirs, ours))).toMatchObject({ kind: 'update', object: { metadata: { annotations: kept } } });
+    const updated = plan(annotated(theirs, ours));
+    expect(updated.kind === 'update' && updated.object.metadata.annotations).toEqual(kept);
+    expect(plan(annotated(ours, { ...theirs, key: 'team' }))).toMatchObject({ kind: 'update' });
+  });
+
   it('a ServiceImport is deleted when nothing exports its name any more (MC-81), once', () => {
     const current = made();
     expect(planImport(toPlan({ merged: undefined, current }))).toEqual({ kind: 'delete', object: current });

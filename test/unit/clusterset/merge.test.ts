@@ -163,17 +163,27 @@ describe('the ports of an import', () => {
 describe('the families of an import (MC-17)', () => {
   const families = (...lists: readonly (readonly string[])[]) => lists.map((ipFamilies, i) => exported(`c${i}`, { ipFamilies: [...ipFamilies] }));
 
-  it('the families of an import are those that every export has, so that either reaches all clusters', () => {
+  it('the families of an import are those of the export with precedence, and an export that lacks one is a conflict', () => {
     const merged = mergeExports(families(['IPv4', 'IPv6'], ['IPv4']));
+    expect(merged?.spec.ipFamilies).toEqual(['IPv4', 'IPv6']);
+    expect(merged?.conflicts).toMatchObject([{ reason: 'IPFamilyConflict' }]);
+    expect(merged?.conflicts[0]?.message).toContain('1/2 clusters lack one of them and get no traffic of it: c1.');
+  });
+
+  it('the families of an import do not grow by an export without precedence, and one that has them is no conflict', () => {
+    const merged = mergeExports(families(['IPv4'], ['IPv6', 'IPv4']));
     expect(merged?.spec.ipFamilies).toEqual(['IPv4']);
     expect(merged?.conflicts).toEqual([]);
   });
 
-  it('the families of an import leave an export out that has none of them, which is a conflict', () => {
+  it('the families of an import leave an export out that has none of them', () => {
     const merged = mergeExports(families(['IPv4'], ['IPv6'], ['IPv4', 'IPv6']));
     expect(merged?.spec.ipFamilies).toEqual(['IPv4']);
-    expect(merged?.conflicts).toMatchObject([{ reason: 'IPFamilyConflict' }]);
-    expect(merged?.conflicts[0]?.message).toContain('Traffic does not reach 1/3 clusters: c1.');
+    expect(merged?.conflicts[0]?.message).toContain('1/3 clusters lack one of them and get no traffic of it: c1.');
+  });
+
+  it('the families of an import are those of the next export where the first one names none', () => {
+    expect(mergeExports(families([], ['IPv6']))?.spec.ipFamilies).toEqual(['IPv6']);
   });
 });
 

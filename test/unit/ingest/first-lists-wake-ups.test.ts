@@ -206,3 +206,18 @@ it('every service reads its outputs from the API server in its first run after t
   expect(await work('a')).toMatchObject({ generation: 2, apiReadGeneration: 2, dirtyAtMs: 5 });
   expect(await work('b')).toMatchObject({ generation: 1, apiReadGeneration: 1 });
 });
+
+it.each(['Namespace', 'ServiceExport'] as const)(
+  'the first list of the kind %s wakes everything once, as runs of exports and imports before it have ended',
+  async (kind) => {
+    const hub = await begin();
+    await hub.ingest(services(hub));
+    await hub.ingest(onePod(hub), ...others(hub));
+    expect(hub.woken()).toHaveLength(2);
+    await hub.ingest(hub.list(kind, 13));
+    expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+    await hub.ingest(hub.list(kind, 14));
+    expect(hub.woken()).toEqual([]);
+    expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });
+  },
+);

@@ -1,0 +1,159 @@
+/** The writes of an import's derived Service. No Service goes before the API server has taken the next one in a dry run. */
+import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ExportFailure } from '#shared/clusterset/conditions.ts';
+import { type DerivedDraft, likeService, planDerivedService } from '#shared/clusterset/derived-service.ts';
+import type { MergedExports } from '#shared/clusterset/merge.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { deleteAsSeen } from '../writes/output-writes.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+
+/** Why the import is not ready, for its status. */
+export interface NotReady {
+  readonly reason: 'Pending' | 'IPFamilyNotSupported';
+  readonly message: string;
+  /** For the exports of the name. Undefined: only the import reports it. */
+  readonly failure: ExportFailure | undefined;
+}
+
+/** Messages that a run collects. */
+export interface Findings {
+  /** The API server's refusals. */
+  readonly refusals: string[];
+  /** Parts that the import lacks, though it is ready. */
+  readonly notes: string[];
+}
+
+export interface Recreation {
+  /** With type and families of the present Service, if no other can take its place. */
+  readonly merged: MergedExports;
+  readonly notReady: NotReady | undefined;
+}
+
+export interface ToRecreate extends Findings {
+  readonly merged: MergedExports;
+  readonly serviceImport: ServiceImport;
+  readonly current: Service;
+}
+
+/** Type and first family of a Service are settled. If the API server refuses a Service with the next ones, the import keeps the present ones. */
+export async function confirmRecreation(run: ClustersetRun, api: ClusterApi, to: ToRecreate): Promise<Recreation> {
+  const { merged, current, refusals } = to;
+  const plan = planDerivedService(to);
+  if (plan.kind !== 'recreate') return { merged, notReady: undefined };
+  const refusal = await refusalOf(run, api, plan.draft);
+  if (!refusal) return { merged, notReady: undefined };
+  const isUnsupported = refusal.reason === 'IPFamilyNotSupported';
+  if (!isUnsupported) refusals.push(refusal.message);
+  return { merged: likeService(merged, current), notReady: isUnsupported ? refusal : undefined };
+}
+
+async function refusalOf(run: ClustersetRun, api: ClusterApi, draft: DerivedDraft): Promise<NotReady | undefined> {
+  run.assertTimeToWrite();
+  if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
+  try {
+    await orWithoutDistribution(draft, [], (d) => api.dryRunCreate('Service', d));
+  } catch (error) {
+    // The API server looks for the name last: after validation, allocation and admission.
+    if (isAlreadyExists(error)) return undefined;
+    return notReadyFor(run, draft, error);
+  }
+  return undefined;
+}
+
+export interface ToDerive extends Findings {
+  readonly merged: MergedExports;
+  readonly serviceImport: ServiceImport;
+  readonly current: Service | undefined;
+}
+
+/** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
+export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: ToDerive): Promise<Service | NotReady | undefined> {
+  const { current, notes } = to;
+  const plan = planDerivedService(to);
+  if (plan.kind === 'unchanged') return current?.metadata.deletionTimestamp ? undefined : current;
+  if (plan.kind === 'not-ours') {
+    run.found.inTheWay = 'Service';
+    const message = `Service ${current?.metadata.name} is there that the hub did not make`;
+    return { reason: 'Pending', message, failure: { reason: 'ImportNotOurs', message } };
+  }
+  run.assertTimeToWrite();
+  if (plan.kind === 'update') return updated(run, api, to, plan.object);
+  if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
+  if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
+  try {
+    return await orWithoutDistribution(plan.draft, notes, (draft) => api.create('Service', draft));
+  } catch (error) {
+    return notReadyFor(run, plan.draft, error);
+  }
+}
+
+async function updated(run: ClustersetRun, api: ClusterApi, { current, merged, serviceImport, refusals, notes }: ToDerive, object: Service) {
+  return unlessRefused(run, refusals, current, async () => {
+    try {
+      return await api.replace('Service', object);
+    } catch (error) {
+      if (!isInvalid(error, distribution)) throw error;
+      const { trafficDistribution, ...spec } = merged.spec;
+      const without = planDerivedService({ merged: { ...merged, spec }, serviceImport, current });
+      notes.push(leftOut(trafficDistribution, error));
+      return without.kind === 'update' ? api.replace('Service', without.object) : current;
+    }
+  });
+}
+
+const distribution = 'spec.trafficDistribution';
+const leftOut = (value: string | undefined, error: unknown): string =>
+  `trafficDistribution ${value} is left out, which the cluster does not know: ${error instanceof Error ? error.message : String(error)}`;
+
+/** The field is a wish. An API server of an older Kubernetes does not know each of its values. */
+async function orWithoutDistribution<T>(draft: DerivedDraft, notes: string[], write: (draft: DerivedDraft) => Promise<T>): Promise<T> {
+  try {
+    return await write(draft);
+  } catch (error) {
+    if (!isInvalid(error, distribution)) throw error;
+    const { trafficDistribution, ...spec } = draft.spec;
+    notes.push(leftOut(trafficDistribution, error));
+    return write({ ...draft, spec });
+  }
+}
+
+/** An API server takes a headless Service of each family, also if the cluster lacks it. The dry run is of a Service with an address. */
+async function hasFamilyOf(api: ClusterApi, draft: DerivedDraft): Promise<boolean> {
+  const { clusterIP, ...spec } = draft.spec;
+  if (clusterIP !== 'None' || spec.ipFamilies === undefined) return true;
+  try {
+    await api.dryRunCreate('Service', { ...draft, spec });
+  } catch (error) {
+    // Other refusals are the business of the write itself.
+    return !isInvalid(error, families);
+  }
+  return true;
+}
+
+const families = 'spec.ipFamilies';
+
+async function notReadyFor(run: ClustersetRun, draft: DerivedDraft, error: unknown): Promise<NotReady> {
+  if (isInvalid(error, families)) return unsupported(draft);
+  if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
+  const { message } = error;
+  return { reason: 'Pending', message, failure: { reason: 'Failed', message } };
+}
+
+const unsupported = ({ spec }: DerivedDraft): NotReady => ({
+  reason: 'IPFamilyNotSupported',
+  message: `the cluster has none of ${(spec.ipFamilies ?? []).join(', ')}`,
+  failure: undefined,
+});
+
+/** Returns `before` if the API server refuses the write, and adds its message to `refusals`. An example is an import whose marks a user has removed. */
+export async function unlessRefused<T>(run: ClustersetRun, refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
+    refusals.push(error.message);
+    return before;
+  }
+}

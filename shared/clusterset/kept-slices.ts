@@ -1,0 +1,43 @@
+/** Slices of sources whose word does not count stay as they are (MC-70), also where their derived Service is made again. */
+import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { addressTypesOf } from '#shared/slices/address-types.ts';
+import { sliceLabels } from '#shared/slices/labels.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
+import { isOwnedBy } from '#shared/slices/planned-slice.ts';
+import { generateNamePrefix } from '#shared/slices/slice-name.ts';
+import { sameJson } from './same-json.ts';
+
+/** A source and its slices in the importing cluster. */
+export interface KeptSource {
+  readonly cluster: string;
+  readonly slices: readonly EndpointSlice[];
+}
+
+/**
+ * `name`: of the import. Returns copies, with the same endpoints and ports, of the slices that a former derived Service owns. The garbage collector deletes the originals. A slice
+ * that has its copy, from a run that did not end, is not copied again.
+ */
+export function copiesFor(derived: Service, name: string, { cluster, slices }: KeptSource): readonly SliceDraft[] {
+  const [own, former] = [slices.filter((s) => isOwnedBy(s, derived)), slices.filter((s) => !isOwnedBy(s, derived))];
+  const { namespace, name: derivedName, uid = '' } = derived.metadata;
+  const types: readonly string[] = addressTypesOf(derived);
+  return former
+    .filter((slice) => types.includes(slice.addressType) && !own.some((other) => isCopy(other, slice)))
+    .map((slice) => ({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        generateName: generateNamePrefix(derivedName),
+        namespace,
+        labels: { ...sliceLabels(derived, importsManagedBy), [labelMcsService]: name, [labelSourceCluster]: cluster },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: derivedName, uid, controller: true, blockOwnerDeletion: true }],
+      },
+      addressType: slice.addressType,
+      endpoints: slice.endpoints,
+      ports: slice.ports,
+    }));
+}
+
+const isCopy = (a: EndpointSlice, b: EndpointSlice): boolean =>
+  a.addressType === b.addressType && sameJson(a.endpoints, b.endpoints) && sameJson(a.ports, b.ports);
