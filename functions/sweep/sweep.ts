@@ -29,34 +29,45 @@ import { verifySession } from './verify-session.ts';
 /** Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts failed runs. */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
-  const { reports, deregistered } = await reportAll(run);
-  const clusters = reports.map((report) => report.record);
+  const { records, reports, deregistered, isWhole } = await reportAll(run);
   // At the same time: the one waits for the clusters' APIs, the other for table and queues.
   await Promise.all([
     checkSessionsAndLists(run, reports),
     wakePending(run, reports),
     checkAllPermissions(run, reports),
-    // If a cluster could not be reported, it is unknown whether it is silent too.
-    run.failed.length === 0 && clusters.some(isMember) ? checkSources(run, clusters) : undefined,
+    records.some(isMember) ? checkSources(run, records, isWhole) : undefined,
   ]);
   // The purge is not urgent and gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
 }
 
-async function reportAll(run: SweepRun): Promise<{ readonly reports: readonly ClusterReport[]; readonly deregistered: readonly ClusterRecord[] }> {
+interface Reported {
+  /** Clusters that take part, with those whose report failed. */
+  readonly records: readonly ClusterRecord[];
+  readonly reports: readonly ClusterReport[];
+  readonly deregistered: readonly ClusterRecord[];
+  /** False: not every record could be read. */
+  readonly isWhole: boolean;
+}
+
+async function reportAll(run: SweepRun): Promise<Reported> {
   const { deps } = run;
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
+  const records: ClusterRecord[] = [];
   const reports: ClusterReport[] = [];
   const deregistered: ClusterRecord[] = [];
+  let read = 0;
   const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
     const record = await readCluster(deps.table, id);
+    read++;
+    if (!record) return;
     // A deregistered cluster has no queues any more, and no work that could be overdue.
-    if (record && isDeregistered(record)) deregistered.push(record);
-    else if (record) reports.push(await reportCluster(deps, record));
+    (isDeregistered(record) ? deregistered : records).push(record);
+    if (!isDeregistered(record)) reports.push(await reportCluster(deps, record));
   });
   if (skipped > 0) run.failed.push(`reportCluster of ${skipped} clusters, for want of time`);
-  return { reports, deregistered };
+  return { records, reports, deregistered, isWhole: read === clusters.length };
 }
 
 async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {

@@ -7,7 +7,7 @@ import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-me
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
-import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
+import { type Answer, isFresh, isLookedAt, type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
@@ -15,39 +15,49 @@ import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
-/** `clusters` must be complete: a missing cluster would not count as silent. */
-export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
+/** `isWhole`: `clusters` are all of the hub's. */
+export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[], isWhole: boolean): Promise<void> {
   const members = clusters.filter((cluster) => exports(cluster) || importsAnything(cluster));
   const sources = members.filter(exports);
   if (sources.length === 0) return;
   const answers = await askSilent(run, sources);
+  if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not')) await askControls(run, members, answers);
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
-    const steps = stepsOf(run.deps, ofSet, answers);
+    const steps = stepsOf(run.deps, ofSet, { answers, isWhole });
     await run.each('saveSource', ofSet.filter(exports), (source) => settle(run.deps, source, steps.get(source.id), answers.get(source.id)));
   }
 }
 
-/**
- * - `itself`: its API answers, and its identity is the recorded one.
- * - `not`: no connection, or no answer.
- * - `otherwise`: an error, or another cluster. The API is up, but of no use.
- */
-type Answer = 'itself' | 'not' | 'otherwise';
+const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean => clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
 
-/** Asks silent clusters by their API. Fresh, paused, evicted and unreachable clusters are not asked, and missing in the result. */
-async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<ReadonlyMap<string, Answer>> {
+const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean => Boolean(reaches?.(cluster) ?? cluster.api);
+
+/** Asks silent and evicted clusters by their API. Fresh, paused and unreachable clusters are not asked, and missing in the result. */
+async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<Map<string, Answer>> {
   const { deps } = run;
-  const silent = sources.filter((s) => (deps.reaches?.(s) ?? s.api) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) === 'silent');
+  const silent = sources.filter((s) => isReachable(deps, s) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) !== 'fresh');
   const answers = new Map<string, Answer>();
   const ask = async (source: ClusterRecord): Promise<void> => {
     let answer = await answerOf(deps, source);
-    // Where nothing is evicted the next try is a minute away.
-    const most = source.clusterset.silence === 'evictAfter' ? 3 : 1;
+    // Where nothing is to be evicted the next try is a minute away.
+    const most = mayBeEvicted(source) ? 3 : 1;
     for (let tries = 1; answer === 'not' && tries < most; tries++) answer = await answerOf(deps, source);
     if (answer) answers.set(source.id, answer);
   };
   await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs });
   return answers;
+}
+
+const maxControls = 2;
+
+/** Asks clusters that are heard: if their APIs do not answer either, the hub reaches no cluster, and evicts none. Other clusters each minute. */
+async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, Answer>): Promise<void> {
+  const { deps } = run;
+  const heard = members.filter((m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()));
+  await run.each('askControl', rotated(heard, deps.now()).slice(0, maxControls), async (control) => {
+    const answer = await answerOf(deps, control);
+    if (answer) answers.set(control.id, answer);
+  });
 }
 
 async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer | undefined> {
@@ -62,15 +72,21 @@ async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer 
   }
 }
 
-function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], answers: ReadonlyMap<string, Answer>): ReadonlyMap<string, Step> {
+interface Found {
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly isWhole: boolean;
+}
+
+function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answers, isWhole }: Found): ReadonlyMap<string, Step> {
   const nowMs = now();
   const steps = stepSources({
     nowMs,
+    isWhole,
     members: members.map((member) => {
       const { id, source, clusterset } = member;
-      const answer = answers.get(id);
-      const witness = { ...witnessOf(member), apiAnswers: answer && answer !== 'not' };
-      return { source: { cluster: id, state: source?.state ?? 'fresh', sinceMs: source?.sinceMs ?? nowMs }, witness, policy: clusterset };
+      const witness = { ...witnessOf(member), api: answers.get(id) };
+      const { region } = clusterset;
+      return { source: { cluster: id, state: source?.state ?? 'fresh', sinceMs: source?.sinceMs ?? nowMs }, witness, policy: clusterset, region };
     }),
   });
   return new Map(steps.map((step) => [step.source.cluster, step]));
@@ -82,9 +98,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
   publish(deps, member, step);
   const { source: before } = member;
   const { state, sinceMs } = step.source;
-  const { isSynced, isPaused } = witnessOf(member);
-  // Importers do not read the API of a paused cluster, or of a cluster with an unverified session.
-  const answers = state === 'silent' && answer === 'itself' && isSynced && !isPaused;
+  const answers = state === 'silent' && answer === 'itself' && isLookedAt(witnessOf(member));
   const owesWaking = before?.owesWaking === true || (state === 'evicted' && before?.state !== 'evicted');
   const isDefault = state === 'fresh' && !owesWaking;
   const next: SourceRecord | undefined = isDefault
@@ -112,11 +126,13 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
 }
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
-function publish({ metrics }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
+function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });
   metrics.put('SourcesEvicted', state === 'evicted' ? 1 : 0, { cluster: id });
-  if (heldFor) metrics.put('EvictionsHeld', 1, { cluster: id });
+  if (!heldFor) return;
+  metrics.put('EvictionsHeld', 1, { cluster: id });
+  log.warn('an eviction is held', { cluster: id, reason: heldFor });
 }
 
 const isSame = (a: SourceRecord | undefined, b: SourceRecord | undefined): boolean =>
