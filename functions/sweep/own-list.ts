@@ -1,6 +1,6 @@
 /**
  * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, marked
- * as confirmed.
+ * as confirmed. While the relay of a source of imports is silent and its API answers, each run reads its Pods so.
  */
 
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
@@ -13,8 +13,12 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
+export function ownListsOf({ lists, source }: ClusterRecord): ReadonlySet<InputKind> {
+  return new Set([...lists.ownListsWanted, ...(source?.answers ? (['Pod'] as const) : [])]);
+}
+
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
-  for (const kind of cluster.lists.ownListsWanted) await sendOwnList(deps, cluster, kind);
+  for (const kind of ownListsOf(cluster)) await sendOwnList(deps, cluster, kind);
 }
 
 async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {

@@ -15,6 +15,8 @@ export interface Source {
   readonly state: SourceState;
   /** Since when it is in that state, ms since the epoch. */
   readonly sinceMs: number;
+  /** The look before has found that its API answers, and its pods were listed. */
+  readonly isListed: boolean;
 }
 
 export interface SilencePolicy {
@@ -84,13 +86,15 @@ export function stepSources(set: SetToStep): readonly Step[] {
   const heldFor = reasonToHold(set);
   return members.map(({ source, witness, policy }): Step => {
     if (isFresh(witness, nowMs)) return { source };
-    // Its API is asked each minute, and its imports are made from there.
-    if (source.state === 'evicted') return { source: witness.api === 'itself' && isLookedAt(witness) ? inState(source, 'silent', nowMs) : source };
+    if (source.state === 'evicted') return { source: mayBeSilent(source, witness) ? inState(source, 'silent', nowMs) : source };
     const held = inState(source, 'silent', nowMs);
     if (!mayEvict(held, witness, { policy, nowMs })) return { source: held };
     return heldFor ? { source: held, heldFor } : { source: inState(source, 'evicted', nowMs) };
   });
 }
+
+/** Its imports are made from what its API lists. The pods that the snapshot had before the eviction may be gone, so a list comes first. */
+const mayBeSilent = ({ isListed }: Source, witness: Witness): boolean => isListed && witness.api === 'itself' && isLookedAt(witness);
 
 /** The hub itself may be what does not hear, or does not reach, the clusters. */
 function reasonToHold({ members, isWhole, nowMs }: SetToStep): HeldFor | undefined {

@@ -11,21 +11,25 @@ import { type Answer, isFresh, isLookedAt, type Step, stepSources } from '#share
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
-import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
-/** `isWhole`: `clusters` are all of the hub's. */
-export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[], isWhole: boolean): Promise<void> {
+/** Resolves to the sources as their records are now. `isWhole`: `clusters` are all of the hub's. */
+export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[], isWhole: boolean): Promise<readonly ClusterRecord[]> {
   const members = clusters.filter((cluster) => exports(cluster) || importsAnything(cluster));
   const sources = members.filter(exports);
-  if (sources.length === 0) return;
+  const now: ClusterRecord[] = [];
+  if (sources.length === 0) return now;
   const answers = await askSilent(run, sources);
   if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not')) await askControls(run, members, answers);
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
     const steps = stepsOf(run.deps, ofSet, { answers, isWhole });
-    await run.each('saveSource', ofSet.filter(exports), (source) => settle(run.deps, source, steps.get(source.id), answers.get(source.id)));
+    await run.each('saveSource', ofSet.filter(exports), async (source) => {
+      const saved = await settle(run.deps, source, { step: steps.get(source.id) as Step, answer: answers.get(source.id) });
+      if (saved) now.push(saved);
+    });
   }
+  return now;
 }
 
 const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean => clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
@@ -86,26 +90,32 @@ function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answer
       const { id, source, clusterset } = member;
       const witness = { ...witnessOf(member), api: answers.get(id) };
       const { region } = clusterset;
-      return { source: { cluster: id, state: source?.state ?? 'fresh', sinceMs: source?.sinceMs ?? nowMs }, witness, policy: clusterset, region };
+      const { state = 'fresh', sinceMs = nowMs, answers: isListed = false } = source ?? {};
+      return { source: { cluster: id, state, sinceMs, isListed }, witness, policy: clusterset, region };
     }),
   });
   return new Map(steps.map((step) => [step.source.cluster, step]));
 }
 
-/** Writes the state before the wake-ups, so that woken runs read it. The record marks the wake-ups as pending until they are sent. */
-async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undefined, answer: Answer | undefined): Promise<void> {
-  if (!step) return;
+interface ToSettle {
+  readonly step: Step;
+  readonly answer: Answer | undefined;
+}
+
+/** Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has changed the record meanwhile. */
+async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: ToSettle): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
   const { source: before } = member;
   const { state, sinceMs } = step.source;
-  const answers = state === 'silent' && answer === 'itself' && isLookedAt(witnessOf(member));
-  const owesWaking = before?.owesWaking === true || (state === 'evicted' && before?.state !== 'evicted');
-  const isDefault = state === 'fresh' && !owesWaking;
+  const answers = state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
+  const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !isListed(before));
+  const wokenUpTo = isNews ? '' : before?.wokenUpTo;
+  const isDefault = state === 'fresh' && wokenUpTo === undefined;
   const next: SourceRecord | undefined = isDefault
     ? undefined
-    : { state, sinceMs, ...(answers && { answers: true }), ...(owesWaking && { owesWaking: true }) };
-  const isSaved = isSame(before, next);
-  if (!isSaved && !(await saveSource(deps.table, member, next))) return;
+    : { state, sinceMs, ...(answers && { answers: true }), ...(wokenUpTo !== undefined && { wokenUpTo }) };
+  if (isSame(before, next)) return member;
+  if (!(await saveSource(deps.table, member, next))) return undefined;
   // A cluster without any heartbeat is new. Its first lists are still to come.
   if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
     deps.log.warn(`a source of imports is ${state}`, {
@@ -113,17 +123,11 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
       apiAnswers: answer ?? 'not asked',
       silentSince: member.relay.heartbeatAtMs,
     });
-  if (!owesWaking && !answers) return;
-  const exported = await exportsInSet(deps, member, member.clusterset.exports.namespaces);
-  // While the API answers for the source, each minute repeats its imports: a share of them if there are many.
-  const turn = owesWaking ? exported : rotated(exported, deps.now()).slice(0, limitsOf(deps).sync.wakesOfCluster);
-  await wakeImporters(deps, turn);
-  if (!owesWaking || !next) return;
-  // A batch of ingest that got the source's heartbeat may have ended between these steps.
-  if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);
-  const { owesWaking: _, ...settled } = next;
-  await saveSource(deps.table, { id: member.id, source: isSaved ? before : next }, state === 'fresh' ? undefined : settled);
+  return { ...member, source: next };
 }
+
+/** Do importers use the snapshot of the silent source already? */
+const isListed = (source: SourceRecord | undefined): boolean => source?.state === 'silent' && source.answers === true;
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
 function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
@@ -136,4 +140,4 @@ function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { sou
 }
 
 const isSame = (a: SourceRecord | undefined, b: SourceRecord | undefined): boolean =>
-  a?.state === b?.state && a?.sinceMs === b?.sinceMs && a?.answers === b?.answers && a?.owesWaking === b?.owesWaking;
+  a?.state === b?.state && a?.sinceMs === b?.sinceMs && a?.answers === b?.answers && a?.wokenUpTo === b?.wokenUpTo;

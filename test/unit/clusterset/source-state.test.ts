@@ -15,7 +15,12 @@ const nowMs = 100 * minute;
 const heard: Witness = { isSynced: true, isPaused: false, heartbeatAtMs: nowMs - 15_000, api: 'itself' };
 const gone: Witness = { ...heard, heartbeatAtMs: nowMs - 10 * minute, api: 'not' };
 const evictAfter: SilencePolicy = { silence: 'evictAfter', evictAfterSeconds: 300 };
-const source = (cluster: string, state: Source['state'] = 'fresh'): Source => ({ cluster, state, sinceMs: nowMs - 20 * minute });
+const source = (cluster: string, state: Source['state'] = 'fresh'): Source => ({
+  cluster,
+  state,
+  sinceMs: nowMs - 20 * minute,
+  isListed: false,
+});
 
 interface Beside {
   readonly state?: Source['state'];
@@ -23,12 +28,17 @@ interface Beside {
   /** Of the other clusters. */
   readonly others?: Witness;
   readonly isWhole?: boolean;
+  readonly isListed?: boolean;
 }
 
 /** The named source among three that are heard. */
-function step(witness: Witness, { state = 'fresh', policy = evictAfter, others = heard, isWhole = true }: Beside = {}) {
+function step(witness: Witness, { state = 'fresh', policy = evictAfter, others = heard, isWhole = true, isListed = false }: Beside = {}) {
   const beside = ['b', 'c', 'd'].map((cluster) => ({ source: source(cluster), witness: others, policy, region: undefined }));
-  return stepSources({ members: [{ source: source('a', state), witness, policy, region: undefined }, ...beside], isWhole, nowMs })[0];
+  return stepSources({
+    members: [{ source: { ...source('a', state), isListed }, witness, policy, region: undefined }, ...beside],
+    isWhole,
+    nowMs,
+  })[0];
 }
 
 describe('a source', () => {
@@ -45,7 +55,7 @@ describe('a source', () => {
   });
 
   it('a source becomes silent, and says since when', () => {
-    expect(step({ ...gone, api: 'itself' })?.source).toEqual({ cluster: 'a', state: 'silent', sinceMs: nowMs });
+    expect(step({ ...gone, api: 'itself' })?.source).toEqual({ ...source('a', 'silent'), sinceMs: nowMs });
     expect(step({ ...gone, api: 'itself' }, { state: 'silent' })?.source).toEqual(source('a', 'silent'));
   });
 
@@ -72,8 +82,10 @@ describe('a source', () => {
     expect(step(heard, { state })?.source).toEqual(source('a', state));
   });
 
-  it('an evicted source whose API answers is silent: its imports are made from there', () => {
-    expect(step({ ...gone, api: 'itself' }, { state: 'evicted' })?.source).toEqual({ cluster: 'a', state: 'silent', sinceMs: nowMs });
+  it('an evicted source whose API answers is silent once its pods are listed: the snapshot is as old as the eviction', () => {
+    const answers: Witness = { ...gone, api: 'itself' };
+    expect(step(answers, { state: 'evicted' })?.source).toEqual(source('a', 'evicted'));
+    expect(step(answers, { state: 'evicted', isListed: true })?.source).toEqual({ ...source('a', 'silent'), isListed: true, sinceMs: nowMs });
   });
 
   it.each<[string, Partial<Witness>]>([
@@ -82,7 +94,7 @@ describe('a source', () => {
     ['its history is in doubt', { api: 'itself', isSynced: false }],
     ['an operator has paused it', { api: 'itself', isPaused: true }],
   ])('an evicted source stays so where %s', (_, more) => {
-    expect(step({ ...gone, ...more }, { state: 'evicted' })?.source).toEqual(source('a', 'evicted'));
+    expect(step({ ...gone, ...more }, { state: 'evicted', isListed: true })?.source.state).toBe('evicted');
   });
 
   it('a source has returned with the second heartbeat after its silence: the relay sends the first one before its lists', () => {
