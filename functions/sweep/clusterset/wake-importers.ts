@@ -61,7 +61,7 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
   if (!first) return undefined;
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
   const { atOnce } = limitsOf(deps).sweep;
-  const importers = (await listImporters(deps.table)).filter((id) => id > after).sort();
+  const importers = (await listImporters(deps.table)).filter((id) => id > after);
   let last = after;
   for (let i = 0; i < importers.length; i += atOnce) {
     if (deps.now() >= endAtMs(deps)) return last;

@@ -28,7 +28,7 @@ async function world() {
   for (const id of ids) await register(id, { imports: 'active' });
   for (const name of names) {
     await saveExportEntry(table, keyOf(name), 'b', JSON.stringify({ cluster: 'b' }));
-    await putObject({ table, cluster: 'b' }, 'ServiceExport', { namespace: 'shop', name, version: '1', projection: '{}' } as never);
+    await putObject({ table, cluster: 'b' }, 'ServiceExport', { namespace: 'shop', name, version: '1', projection: '{}' } as never, undefined);
   }
   const clock = { nowMs: 0 };
   const queues = new Map(['b', ...ids].map((id) => [id, memoryClusterQueues(() => clock.nowMs)]));
