@@ -13,7 +13,7 @@ import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();
-  // The records name the exports that are left to be withdrawn.
+  // Its ServiceExports name the entries that leaveSet has yet to withdraw.
   if (cluster.mode === 'draining' && isMember(cluster) && !(await leaveSet(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
   const { clearedPages, clearMs } = limitsOf(deps).sweep;

@@ -45,7 +45,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
 }
 
 interface Reported {
-  /** Clusters that take part, with those whose report failed. */
+  /** Registered clusters, including clusters whose report failed. */
   readonly records: readonly ClusterRecord[];
   readonly reports: readonly ClusterReport[];
   readonly deregistered: readonly ClusterRecord[];

@@ -57,7 +57,7 @@ export interface ServiceEntry {
 /** What the clusters of the hub export to one another, and import. */
 export interface ClustersetAnswer {
   readonly members: readonly MemberRow[];
-  /** As many clusters are silent as do not fail at once: none is evicted. */
+  /** Half of the set is silent, so sweep evicts no cluster. */
   readonly isHalfSilent: boolean;
   readonly services: readonly SetServiceRow[];
 }

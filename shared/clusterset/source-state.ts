@@ -25,7 +25,7 @@ export interface SilencePolicy {
 }
 
 /**
- * What the API of a cluster says when sweep asks which cluster it is.
+ * The answer of a cluster's API to the question which cluster it is.
  *
  * - `itself`: its identity is the recorded one.
  * - `not`: no connection, or no answer.
@@ -33,18 +33,18 @@ export interface SilencePolicy {
  */
 export type Answer = 'itself' | 'not' | 'otherwise';
 
-/** What sweep has found out about a cluster. The two witnesses are independent: the relay sends, and the API answers the hub. */
+/** Sweep's findings about a cluster. The two witnesses are independent: the relay sends, and the API answers the hub. */
 export interface Witness {
   /** First lists of the present incarnation are applied, and no session is unbound: no doubt which history it speaks of. */
   readonly isSynced: boolean;
   readonly isPaused: boolean;
   /** ms since the epoch; 0: none has come. */
   readonly heartbeatAtMs: number;
-  /** Of up to three questions to a silent cluster, or of one to a cluster that is heard. Undefined: sweep has not asked, or has no way to. */
+  /** The last of up to three answers of a silent cluster, or the answer of a fresh one. Undefined if sweep did not ask. */
   readonly api: Answer | undefined;
 }
 
-/** What a cluster's record says, without the answer of its API. */
+/** A witness from the cluster's record alone. */
 type Heard = Omit<Witness, 'api'>;
 
 /** Three heartbeats. */
@@ -56,7 +56,7 @@ export function isFresh({ isSynced, isPaused, heartbeatAtMs }: Heard, nowMs: num
 }
 
 /** Why an eviction that is due waits. */
-export type HeldFor = 'half of the set is silent' | 'clusters that are heard do not answer either' | 'not every cluster could be read';
+export type HeldFor = 'half of the set is silent' | 'fresh clusters do not answer either' | 'a record could not be read';
 
 export interface Step {
   readonly source: Source;
@@ -64,7 +64,7 @@ export interface Step {
   readonly heldFor?: HeldFor;
 }
 
-/** A cluster of the set. Clusters that only import are heard, or not, as the others are. */
+/** A cluster of the set. Clusters that only import count too. */
 export interface SetMember {
   readonly source: Source;
   readonly witness: Witness;
@@ -96,17 +96,17 @@ export function stepSources(set: SetToStep): readonly Step[] {
 /** Its imports are made from what its API lists. The pods that the snapshot had before the eviction may be gone, so a list comes first. */
 const mayBeSilent = ({ isListed }: Source, witness: Witness): boolean => isListed && witness.api === 'itself' && isLookedAt(witness);
 
-/** The hub itself may be what does not hear, or does not reach, the clusters. */
+/** Returns why the hub itself may be what is cut off. */
 function reasonToHold({ members, isWhole, nowMs }: SetToStep): HeldFor | undefined {
-  if (!isWhole) return 'not every cluster could be read';
+  if (!isWhole) return 'a record could not be read';
   if (isHalfSilent(members, nowMs)) return 'half of the set is silent';
   const controls = members.filter(({ witness }) => witness.api !== undefined && isFresh(witness, nowMs));
   const isReached = controls.length > 0 && controls.every(({ witness }) => witness.api !== 'not');
-  return isReached ? undefined : 'clusters that are heard do not answer either';
+  return isReached ? undefined : 'fresh clusters do not answer either';
 }
 
 /**
- * Returns true if half of the clusters are silent: as many do not fail at once. A cluster that is paused, or was never heard, does not count. Where each
+ * Returns true if half of the clusters are silent: so many seldom fail at once. Paused clusters, and clusters without a heartbeat, do not count. Where each
  * cluster has a region, returns true if more than half of the regions have lost half of their clusters or more.
  */
 export function isHalfSilent(members: readonly { readonly witness: Heard; readonly region?: string | undefined }[], nowMs: number): boolean {
@@ -118,7 +118,7 @@ export function isHalfSilent(members: readonly { readonly witness: Heard; readon
   return regions.filter(isLost).length * 2 > regions.length;
 }
 
-/** May the hub take pods from the cluster's API? Not in doubt about its history, and not while an operator has paused it. */
+/** Returns false if the cluster's history is in doubt, or an operator has paused it: sweep lists no pods of it. */
 export const isLookedAt = ({ isSynced, isPaused }: Heard): boolean => isSynced && !isPaused;
 
 /**

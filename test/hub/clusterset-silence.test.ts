@@ -1,4 +1,4 @@
-/** What a silent source costs, and who learns of it: the real ingest, sweep and sync over several clusters. */
+/** The cost of a silent source whose API answers: the real ingest, sweep and sync over several clusters. */
 import { expect, it } from 'vitest';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';

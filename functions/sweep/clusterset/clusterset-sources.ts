@@ -54,7 +54,7 @@ async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Prom
 
 const maxControls = 2;
 
-/** Asks clusters that are heard: if their APIs do not answer either, the hub reaches no cluster, and evicts none. Other clusters each minute. */
+/** Asks the APIs of fresh clusters, of others each minute. If these do not answer either, the hub reaches no cluster, and evicts none. */
 async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, Answer>): Promise<void> {
   const { deps } = run;
   const heard = members.filter((m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()));

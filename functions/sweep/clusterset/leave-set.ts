@@ -10,7 +10,7 @@ import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**
  * Twice is harmless: importers and the other exports are woken before the entries go, so a run that ends in between is repeated for these. They do not count
- * a cluster that drains, whether its entry is still there or not. Resolves to false if there is no time for all of the exports: the next run continues.
+ * a cluster that drains, whether its entry is still there or not. Resolves to false if time ends before the exports do. The next run continues.
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetFailures(deps, cluster);

@@ -55,7 +55,7 @@ export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Pro
   await saveSource(deps.table, member, next);
 }
 
-/** `exported`: names of one set. `after`: importers up to this id are woken already. Resolves to the last importer if there is no time for the rest. */
+/** `exported`: names of one set. `after`: importers up to this id are woken already. Resolves to the last woken importer if time ends before the list. */
 export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[], after = ''): Promise<string | undefined> {
   const [first] = exported;
   if (!first) return undefined;

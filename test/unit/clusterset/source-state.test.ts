@@ -25,7 +25,7 @@ const source = (cluster: string, state: Source['state'] = 'fresh'): Source => ({
 interface Beside {
   readonly state?: Source['state'];
   readonly policy?: SilencePolicy;
-  /** Of the other clusters. */
+  /** The witness of the other clusters. */
   readonly others?: Witness;
   readonly isWhole?: boolean;
   readonly isListed?: boolean;
@@ -112,9 +112,9 @@ describe('a source', () => {
   });
 
   it.each<[string, Beside]>([
-    ['clusters that are heard do not answer either', { others: { ...heard, api: 'not' } }],
-    ['clusters that are heard do not answer either', { others: { ...heard, api: undefined } }],
-    ['not every cluster could be read', { isWhole: false }],
+    ['fresh clusters do not answer either', { others: { ...heard, api: 'not' } }],
+    ['fresh clusters do not answer either', { others: { ...heard, api: undefined } }],
+    ['a record could not be read', { isWhole: false }],
   ])('an eviction is held where %s (MC-72)', (heldFor, beside) => {
     expect(step(gone, { state: 'silent', ...beside })).toEqual({ source: source('a', 'silent'), heldFor });
   });
