@@ -13,15 +13,11 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
-export function ownListsOf({ lists, source }: ClusterRecord): ReadonlySet<InputKind> {
-  return new Set([...lists.ownListsWanted, ...(source?.answers ? (['Pod'] as const) : [])]);
-}
-
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
-  for (const kind of ownListsOf(cluster)) await sendOwnList(deps, cluster, kind);
+  for (const kind of cluster.lists.ownListsWanted) await sendOwnList(deps, cluster, kind);
 }
 
-async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
+export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, cluster, kind);
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());

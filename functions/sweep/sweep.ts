@@ -20,7 +20,7 @@ import { checkSources } from './clusterset/clusterset-sources.ts';
 import { wakeForSource } from './clusterset/wake-importers.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
-import { ownListsOf, sendOwnLists } from './own-list.ts';
+import { sendOwnList, sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
@@ -34,7 +34,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
   // At the same time: the one waits for the clusters' APIs, the other for table and queues.
   await Promise.all([
-    checkSessionsAndLists(run, reports, sources),
+    checkSessionsAndLists(run, reports).then(async () => listSources(run, await sources)),
     wakePending(run, reports),
     checkAllPermissions(run, reports),
     sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
@@ -72,19 +72,26 @@ async function reportAll(run: SweepRun): Promise<Reported> {
   return { records, reports, deregistered, isWhole: read === clusters.length };
 }
 
-async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[], sources: Promise<readonly ClusterRecord[]>): Promise<void> {
+async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
   const { deps } = run;
   const clusters = reports.map((report) => report.record);
   const unverified = clusters.filter((cluster) => cluster.unverified);
   await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: limitsOf(deps).sweep.judgeMs });
-  const listed = new Set((await sources).filter((source) => ownListsOf(source).size > 0).map(({ id }) => id));
   // verifySession may just have requested lists. One cluster after the other: a list may take long, and much memory.
-  const candidates = clusters.filter((cluster) => listed.has(cluster.id) || ownListsOf(cluster).size > 0 || cluster.unverified);
+  const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster)) await sendOwnLists(deps, cluster);
+    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0)
+      await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
+}
+
+/** The Pods of silent sources whose APIs answer, one cluster after the other too. */
+async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Promise<void> {
+  const { deps } = run;
+  const answering = sources.filter(({ source }) => source?.answers);
+  await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 
 async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {

@@ -48,9 +48,12 @@ async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Prom
     for (let tries = 1; answer === 'not' && tries < most; tries++) answer = await answerOf(deps, source);
     if (answer) answers.set(source.id, answer);
   };
-  await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs });
+  await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs, atOnce: askedAtOnce });
   return answers;
 }
+
+/** The questions wait for the network. A run has time for twice as many sources that do not answer. */
+const askedAtOnce = 32;
 
 const maxControls = 2;
 
