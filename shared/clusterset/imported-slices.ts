@@ -66,7 +66,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
     const source = offered.find((o) => o.cluster === cluster);
     return state === 'fresh' && source
       ? servedByPods(source.service, withoutEvicted.pods.get(cluster) ?? [], derived)
-      : servedBySlices(bySource.get(cluster) ?? []);
+      : servedBySlices(bySource.get(cluster) ?? [], derived);
   };
   const gone = evictable(ordered.map((source) => ({ cluster: source.cluster, state: source.state, serves: servedBy(source) })));
   const kept = keptOf(others.filter((s) => !gone.includes(s.cluster)));
@@ -123,8 +123,12 @@ function servedByPods(exposed: Service, pods: readonly Pod[], derived: Service):
   );
 }
 
-const servedBySlices = (slices: readonly EndpointSlice[]): ReadonlySet<string> =>
-  new Set(slices.flatMap(({ addressType, endpoints, ports }) => ((endpoints ?? []).length === 0 ? [] : portTexts(addressType, ports ?? []))));
+/** The ports of each family for which the slices have an endpoint, ready or not. */
+function servedBySlices(slices: readonly EndpointSlice[], derived: Service): ReadonlySet<string> {
+  const types: readonly string[] = addressTypesOf(derived);
+  const serving = slices.filter(({ addressType, endpoints }) => types.includes(addressType) && (endpoints ?? []).length > 0);
+  return new Set(serving.flatMap(({ addressType, ports }) => portTexts(addressType, ports ?? [])));
+}
 
 /** Clients know a port of the import by name and protocol. Its number may be another one in each cluster. */
 const portTexts = (family: string, ports: readonly SlicePort[]): readonly string[] =>
