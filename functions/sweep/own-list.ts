@@ -5,12 +5,14 @@
 
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordRead } from '#shared/clusters/relay-state.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
@@ -21,6 +23,7 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   const { resourceVersion, entries } = await list(deps, cluster, kind);
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());
+  await recordRead(deps.table, cluster, { [kind]: versionOf(cluster.incarnation, resourceVersion) });
   const parts = pagesOf(entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,

@@ -5,10 +5,12 @@
 import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type Answer, isFresh, isLookedAt, type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
 
@@ -46,6 +48,7 @@ async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Prom
     // Where nothing is to be evicted the next try is a minute away.
     const most = mayBeEvicted(source) ? 3 : 1;
     for (let tries = 1; answer === 'not' && tries < most; tries++) answer = await answerOf(deps, source);
+    if (answer === 'itself') answer = await answerOfHistory(deps, source);
     if (answer) answers.set(source.id, answer);
   };
   await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs, atOnce: askedAtOnce });
@@ -76,6 +79,22 @@ async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer 
     if (!(error instanceof ClusterApiError)) throw error;
     if (isWithoutCredentials(error)) return undefined;
     return error.status === 0 && !isTooLarge(error) ? 'not' : 'otherwise';
+  }
+}
+
+/**
+ * A cluster that was restored from a backup while its relay is silent does not answer for itself: its versions would lose against those of the snapshot. The
+ * version that is found is recorded, so that the relay's next session shows a restore that comes later.
+ */
+async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<Answer> {
+  try {
+    const version = await currentVersion(await deps.cluster(source), source, 'Service');
+    if (version < source.relay.readUpTo.Service) return 'otherwise';
+    if (isLookedAt(witnessOf(source))) await recordRead(deps.table, source, { Service: version });
+    return 'itself';
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    return 'otherwise';
   }
 }
 
