@@ -33,10 +33,7 @@ export function decodeRelay(item: Item): RelayState {
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
   Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
-/**
- * Records the versions that a list of sweep's own has read. A relay's session that begins with older ones speaks of another history, as after its own
- * reads.
- */
+/** Records the versions that sweep has read itself. A later session of the relay that begins with older versions belongs to another history. */
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);

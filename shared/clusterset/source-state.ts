@@ -135,7 +135,7 @@ interface ToEvict {
   readonly nowMs: number;
 }
 
-/** A pause is an operator's own act, and a cluster in doubt speaks: neither of them is gone. */
+/** An operator's pause is no loss. */
 function mayEvict({ sinceMs }: Source, { isPaused, heartbeatAtMs, api }: Witness, { policy, nowMs }: ToEvict): boolean {
   if (policy.silence !== 'evictAfter' || isPaused) return false;
   // A rebuild forgets the heartbeats.
