@@ -1,26 +1,29 @@
 /**
  * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, marked
- * as confirmed.
+ * as confirmed. While the relay of a source of imports is silent and its API answers, each run reads its Pods so.
  */
 
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordRead } from '#shared/clusters/relay-state.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   for (const kind of cluster.lists.ownListsWanted) await sendOwnList(deps, cluster, kind);
 }
 
-async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
+export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, cluster, kind);
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());
+  await recordRead(deps.table, cluster, { [kind]: versionOf(cluster.incarnation, resourceVersion) });
   const parts = pagesOf(entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,

@@ -13,7 +13,8 @@ import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();
-  if (cluster.mode === 'draining' && isMember(cluster)) await leaveSet(deps, cluster);
+  // Its ServiceExports name the entries that leaveSet has yet to withdraw.
+  if (cluster.mode === 'draining' && isMember(cluster) && !(await leaveSet(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
   const { clearedPages, clearMs } = limitsOf(deps).sweep;
   const untilMs = Math.min(endAtMs(deps), startedAtMs + clearMs);

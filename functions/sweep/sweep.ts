@@ -17,9 +17,10 @@ import { addStep } from '#shared/workqueue/add-all.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { checkSources } from './clusterset/clusterset-sources.ts';
+import { wakeForSource } from './clusterset/wake-importers.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
-import { sendOwnLists } from './own-list.ts';
+import { sendOwnList, sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
@@ -29,34 +30,46 @@ import { verifySession } from './verify-session.ts';
 /** Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts failed runs. */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
-  const { reports, deregistered } = await reportAll(run);
-  const clusters = reports.map((report) => report.record);
+  const { records, reports, deregistered, isWhole } = await reportAll(run);
+  const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
   // At the same time: the one waits for the clusters' APIs, the other for table and queues.
   await Promise.all([
-    checkSessionsAndLists(run, reports),
+    checkSessionsAndLists(run, reports).then(async () => listSources(run, await sources)),
     wakePending(run, reports),
     checkAllPermissions(run, reports),
-    // If a cluster could not be reported, it is unknown whether it is silent too.
-    run.failed.length === 0 && clusters.some(isMember) ? checkSources(run, clusters) : undefined,
+    sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
   ]);
   // The purge is not urgent and gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
   if (run.failed.length > 0) throw new Error(`sweep could not finish: ${run.failed.join(', ')}`);
 }
 
-async function reportAll(run: SweepRun): Promise<{ readonly reports: readonly ClusterReport[]; readonly deregistered: readonly ClusterRecord[] }> {
+interface Reported {
+  /** Registered clusters, including clusters whose report failed. */
+  readonly records: readonly ClusterRecord[];
+  readonly reports: readonly ClusterReport[];
+  readonly deregistered: readonly ClusterRecord[];
+  /** False: not every record could be read. */
+  readonly isWhole: boolean;
+}
+
+async function reportAll(run: SweepRun): Promise<Reported> {
   const { deps } = run;
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
+  const records: ClusterRecord[] = [];
   const reports: ClusterReport[] = [];
   const deregistered: ClusterRecord[] = [];
+  let read = 0;
   const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
     const record = await readCluster(deps.table, id);
+    read++;
+    if (!record) return;
     // A deregistered cluster has no queues any more, and no work that could be overdue.
-    if (record && isDeregistered(record)) deregistered.push(record);
-    else if (record) reports.push(await reportCluster(deps, record));
+    (isDeregistered(record) ? deregistered : records).push(record);
+    if (!isDeregistered(record)) reports.push(await reportCluster(deps, record));
   });
   if (skipped > 0) run.failed.push(`reportCluster of ${skipped} clusters, for want of time`);
-  return { reports, deregistered };
+  return { records, reports, deregistered, isWhole: read === clusters.length };
 }
 
 async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
@@ -72,6 +85,13 @@ async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterRep
       await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
+}
+
+/** The Pods of silent sources whose APIs answer, one cluster after the other too. */
+async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Promise<void> {
+  const { deps } = run;
+  const answering = sources.filter(({ source }) => source?.answers);
+  await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 
 async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {

@@ -1,10 +1,11 @@
 /** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
-import { type AuditRecord, listAudit } from '#shared/clusters/audit.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
 import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
@@ -81,9 +82,8 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
 }
 
 export async function listOfAudit(hub: Hub, clusters: readonly string[], json: boolean): Promise<void> {
-  const entries: ({ readonly cluster: string } & Pick<AuditRecord, 'at' | 'who' | 'what'>)[] = [];
-  for (const cluster of clusters)
-    for (const { at, who, what } of await listAudit(hub.table, cluster)) entries.push({ cluster, at: wholeSeconds(at), who, what });
+  const audits = await concurrently(16, clusters, (cluster) => listAudit(hub.table, cluster));
+  const entries = clusters.flatMap((cluster, i) => (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })));
   if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
   if (entries.length === 0) say('no switch is on record');
   for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);

@@ -36,9 +36,7 @@ export async function switchClusters(hub: Hub, verb: keyof typeof modeOf, chosen
   const mode = modeOf[verb];
   const { all = false, override = false, controllersOff = false, quietFor = defaultQuietMs, namespace = 'default', reason = '' } = values;
   const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, all), mode, all);
-  if (mode === 'active' && !override) {
-    for (const meta of clusters) await checkReady(hub, meta, quietFor, namespace, controllersOff);
-  }
+  if (mode === 'active' && !override) await concurrently(16, clusters, (meta) => checkReady(hub, meta, quietFor, namespace, controllersOff));
   await switchTo(hub, clusters, mode, `${verb}${override ? ' with --override' : ''}${reason && `: ${reason}`}`);
 }
 

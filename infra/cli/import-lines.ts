@@ -24,6 +24,6 @@ function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, hel
     ...(notReady ? [`not ready: ${notReady}`] : []),
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),
-    ...held.map((source) => `the eviction of ${source} is held: no other source has a ready endpoint`),
+    ...held.map((source) => `the eviction of ${source} is held: other sources are not ready for each port that it serves`),
   ];
 }

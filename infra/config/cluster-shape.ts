@@ -5,7 +5,7 @@ import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig } from './config.ts';
-import { arn, awsRegion, eksName, keyArn, matches, roleArn } from './config-values.ts';
+import { arn, awsRegion, dnsLabel, eksName, keyArn, matches, roleArn } from './config-values.ts';
 import { relay } from './relay-config.ts';
 import { byType, checked, fields, flag, integer, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
@@ -75,6 +75,10 @@ export const clusterShape: Shape<ClusterConfig> = checked(
         'Imports of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md.',
       ),
       exports: optional(exportsShape, 'Exports that the cluster may make; nothing by default. A preview: docs/clusterset.md.'),
+      region: optional(
+        dnsLabel,
+        'Failure domain of the cluster in a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
+      ),
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(

@@ -3,7 +3,7 @@ import type { ClustersetMembership } from '#shared/contract/clusterset-settings.
 import { firstOverlap } from '#shared/kube/cidr.ts';
 import type { ClusterConfig, ClustersetConfig, Config } from './config.ts';
 
-type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports'>;
+type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports' | 'region'>;
 
 /** One that is in the set may be switched within it: its relay watches, and its writer may write, what that takes. */
 export const takesPart = ({ imports, exports }: Pick<ClusterConfig, 'imports' | 'exports'>): boolean => imports !== 'off' || exports !== undefined;
@@ -21,6 +21,7 @@ export function membershipOf(cluster: InSet, set: ClustersetConfig | undefined):
     importBatchSeconds,
     silence,
     evictAfterSeconds,
+    ...(cluster.region !== undefined && { region: cluster.region }),
     precedence,
   };
 }
@@ -35,7 +36,14 @@ export function brokenSet({ hub, clusters }: Config): string | undefined {
   const [first] = members;
   if (first && !hub.clusterset) return noSet(first);
   if (members.length > maxMembers) return `${members.length} clusters have imports or exports: ${maxMembers} are allowed in a set`;
-  return overlap(members);
+  return regionsOfSome(members) ?? overlap(members);
+}
+
+/** With regions of some clusters the hub could not count regions, and would count clusters. */
+function regionsOfSome(members: readonly InSet[]): string | undefined {
+  const without = members.filter(({ region }) => region === undefined).map(({ id }) => id);
+  if (without.length === 0 || without.length === members.length) return undefined;
+  return `${without.join(', ')}: a region is needed, because other clusters of the set have one`;
 }
 
 /** Clusters of a set need distinct pod addresses: traffic to a shared address may reach either cluster. */

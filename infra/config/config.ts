@@ -69,6 +69,8 @@ export interface ClusterConfig {
   /** Imports of Services that other clusters export. A change of the file is applied; otherwise a switch by the command stays. */
   readonly imports: 'off' | 'shadow' | 'active';
   readonly exports?: ExportsConfig | undefined;
+  /** The failure domain, which evictions count by. */
+  readonly region?: string | undefined;
   readonly settings: ClusterSettings;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };

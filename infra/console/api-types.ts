@@ -59,6 +59,8 @@ export interface ServiceEntry {
 /** What the clusters of the hub export to one another, and import. */
 export interface ClustersetAnswer {
   readonly members: readonly MemberRow[];
+  /** Half of the set is silent, so sweep evicts no cluster. */
+  readonly isHalfSilent: boolean;
   readonly services: readonly SetServiceRow[];
 }
 

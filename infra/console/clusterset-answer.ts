@@ -2,6 +2,8 @@
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { witnessOf } from '#shared/clusters/source-witness.ts';
+import { isHalfSilent } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { ClustersetKind, ObjectOfKind, Service } from '#shared/kube/types.ts';
 import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-index.ts';
@@ -22,7 +24,8 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
   const members = found.filter(takesPart);
   const names = await readNames(table, members);
   const services = names.map((name) => setServiceRow(name, members, now));
-  return { members: members.map((member) => memberRow(member, services, now)), services };
+  const heard = members.map(({ record }) => ({ witness: witnessOf(record), region: record.clusterset.region }));
+  return { members: members.map((member) => memberRow(member, services, now)), isHalfSilent: isHalfSilent(heard, now), services };
 }
 
 /** Or did: what is left of it is shown. */

@@ -108,7 +108,7 @@ function reportRemarks({ record: { id }, reports }: Member, key: string): readon
   const more = leftOutCount > shownLeftOut ? ` and ${leftOutCount - shownLeftOut} more` : '';
   return [
     ...(leftOutCount > 0 ? [{ cluster: id, text: `left out: ${leftOut.slice(0, shownLeftOut).join('; ')}${more}` }] : []),
-    ...held.map((source) => ({ cluster: id, text: `the eviction of ${source} is held: no other source has a ready endpoint` })),
+    ...held.map((source) => ({ cluster: id, text: `the eviction of ${source} is held: other sources are not ready for each port that it serves` })),
   ];
 }
 

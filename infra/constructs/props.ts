@@ -117,6 +117,8 @@ export interface ClusterInput {
         readonly editorsMayExport?: boolean | undefined;
       }
     | undefined;
+  /** Failure domain of the cluster in a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
+  readonly region?: string | undefined;
   /** Settings of the two controllers. @default {"batchPeriodSeconds":0,"maxEndpointsPerSlice":100,"endpoints":true,"slices":true,"historyDays":7} */
   readonly settings?:
     | {

@@ -95,7 +95,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periodMinutes: 5,
     periods: 3,
     datapoints: 2,
-    meaning: 'a cluster that exports is gone, and nothing is there to take its traffic',
+    meaning: 'a cluster that exports is gone, and its eviction waits: nothing can take its traffic, or the hub does not reach the clusters',
   }),
   on('ExportRefused', 'ExportsRefused', 'Sum', {
     severity: 'ticket',

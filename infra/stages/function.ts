@@ -190,6 +190,6 @@ const networkInterfaces = [
 ] as const;
 
 /** Partition keys of the records that only register writes (shared/store/keys.ts). */
-export const identityKeys = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'] as const;
+export const identityKeys = ['CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] as const;
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';

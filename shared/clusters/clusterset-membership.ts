@@ -1,6 +1,6 @@
 /** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
 import { type ClustersetMembership, type MemberExports, noMembership } from '#shared/contract/clusterset-settings.ts';
-import { clusterIndexKey, metaKey, unescaped } from '#shared/store/keys.ts';
+import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
 
@@ -37,9 +37,6 @@ export const importsAnything = ({ clusterset: { imports } }: Member): boolean =>
 export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
   namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');
 
-/** In the index of clusters: those that import, or did. Their own records say which of them still do. */
-const importer = 'importer';
-
 /** Changes the membership and owes a wake-up to every service. False: the cluster is not known, or was taken out of the configuration. */
 export async function saveMembership(table: Table, cluster: string, membership: ClustersetMembership): Promise<boolean> {
   await noteImporter(table, cluster, membership);
@@ -49,7 +46,7 @@ export async function saveMembership(table: Table, cluster: string, membership: 
 
 /** To be done before its record says so: an export that comes in between wakes the importer in vain, and not the other way round. */
 export async function noteImporter(table: Table, cluster: string, { imports }: ClustersetMembership): Promise<void> {
-  if (imports !== 'off') await table.update(clusterIndexKey(cluster), { set: { cluster, [importer]: 1 } });
+  if (imports !== 'off') await table.put({ ...importerKey(cluster) });
 }
 
 export function membershipAttributes(membership: ClustersetMembership): { readonly [attribute: string]: Value } {
@@ -57,6 +54,7 @@ export function membershipAttributes(membership: ClustersetMembership): { readon
   return { [attribute]: JSON.stringify(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 
+/** The clusters that import, or did, in the order of their ids. Their own records say which of them still do. */
 export async function listImporters(table: Table): Promise<readonly string[]> {
-  return (await table.query('CLUSTERS')).filter((item) => item[importer] === 1).map((item) => unescaped(item.sk));
+  return (await table.query(importersPartition)).map((item) => unescaped(item.sk));
 }

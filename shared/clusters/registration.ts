@@ -70,8 +70,7 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   );
   const left = known ? undefined : await reregister(table, cluster, { settings, ...attributes }, now);
   await ownQueues(table, cluster, access);
-  // Not a put: the index also says whether the cluster imports (clusterset-membership.ts).
-  await table.update(clusterIndexKey(cluster.id), { set: { cluster: cluster.id } });
+  await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
   return left;
 }
 

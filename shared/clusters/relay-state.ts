@@ -1,7 +1,7 @@
 /** What the heartbeats of a cluster's relay say. */
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Condition, Item, Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
@@ -40,6 +40,15 @@ export function decodeRelay(item: Item): RelayState {
 /** What a heartbeat changes: the kinds of which it has read more, and the clock if it is known. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
   Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs' | 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
+
+/** Records the versions that sweep has read itself. A later session of the relay that begins with older versions belongs to another history. */
+export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
+  for (const [kind, version] of Object.entries(readUpTo)) {
+    const attribute = readUpToAttribute(kind as Kind);
+    const isNewer: Condition = { any: [{ absent: attribute }, { attribute, is: '<', value: version }] };
+    await table.update(metaKey(id), { set: { [attribute]: version } }, { all: [isIncarnation(incarnation), isNewer] });
+  }
+}
 
 /** Nothing changes once the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {

@@ -10,10 +10,10 @@ export interface SourceRecord {
   readonly state: SourceState;
   /** Since when, ms since the epoch. */
   readonly sinceMs: number;
-  /** It is silent and its API answers the hub: imports take its pods from there. */
+  /** Its API answers the hub, and sweep lists its pods each minute. While it is silent, the snapshot counts. */
   readonly answers?: true;
-  /** Not every importer has been woken for the change of state. */
-  readonly owesWaking?: true;
+  /** Importers are to be woken for the change of state, in the order of their ids: those after this one. Undefined: all of them are woken. */
+  readonly wokenUpTo?: string;
   /** As it was read: another version may have written more than is known here. */
   readonly text?: string;
 }
@@ -21,14 +21,14 @@ export interface SourceRecord {
 const attribute = 'source';
 
 /** In this order: the text is compared, so that of sweep and ingest the one changes it that has read it. */
-const encode = ({ state, sinceMs, answers, owesWaking }: SourceRecord): string => JSON.stringify({ state, since: sinceMs, answers, owesWaking });
+const encode = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string => JSON.stringify({ state, since: sinceMs, answers, wokenUpTo });
 const textOf = (source: SourceRecord): string => source.text ?? encode(source);
 
 export function decodeSource(item: Item): SourceRecord | undefined {
   const text = item[attribute];
   if (typeof text !== 'string') return undefined;
-  const { since, state, answers, owesWaking } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & { readonly since: number };
-  return { state, sinceMs: since, ...(answers && { answers }), ...(owesWaking && { owesWaking }), text };
+  const { since, state, answers, wokenUpTo } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & { readonly since: number };
+  return { state, sinceMs: since, ...(answers && { answers }), ...(wokenUpTo !== undefined && { wokenUpTo }), text };
 }
 
 interface Member {

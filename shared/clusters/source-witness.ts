@@ -5,7 +5,7 @@ import { hasRuns } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
 
 /** Without the answer of its API, which sweep alone asks for. */
-export const witnessOf = (member: ClusterRecord): Omit<Witness, 'apiAnswers'> => ({
+export const witnessOf = (member: ClusterRecord): Omit<Witness, 'api'> => ({
   isSynced: hasSynced(member),
   // Or it is being rebuilt: it says nothing until its first lists are complete.
   isPaused: !hasRuns(member),

@@ -2,10 +2,11 @@
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
+import { portsByPod } from '#shared/slices/ports.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
 import { copiesFor } from './kept-slices.ts';
 import type { Importer } from './locality-hints.ts';
@@ -47,7 +48,7 @@ export interface ImportedSlicesPlan {
   readonly withdrawn: readonly EndpointSlice[];
   /** By source whose word does not count: copies, to be created, of slices that a former derived Service owns. */
   readonly copies: ReadonlyMap<string, readonly SliceDraft[]>;
-  /** Sources that would be evicted, but nothing else is ready. */
+  /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held: readonly string[];
   readonly leftOut: readonly LeftOut[];
   /** Why endpoints have the hints that they have. */
@@ -64,8 +65,13 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   const others = ordered.filter((s) => !fresh.includes(s));
   // An evicted source keeps no address from the one that is to take its traffic.
   const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
-  const ready = (cluster: string): number => readyPods(withoutEvicted.pods.get(cluster), derived);
-  const gone = evictable(ordered.map(({ cluster, state }) => ({ cluster, state, ready: ready(cluster) })));
+  const servedBy = ({ cluster, state }: ImportSource): ReadonlySet<string> => {
+    const source = offered.find((o) => o.cluster === cluster);
+    return state === 'fresh' && source
+      ? servedByPods(source.service, withoutEvicted.pods.get(cluster) ?? [], derived)
+      : servedBySlices(bySource.get(cluster) ?? [], derived);
+  };
+  const gone = evictable(ordered.map((source) => ({ cluster: source.cluster, state: source.state, serves: servedBy(source) })));
   const staying = others.filter((s) => !gone.includes(s.cluster));
   const kept = keptOf(staying);
   const copies = new Map(staying.map(({ cluster }) => [cluster, copiesFor(derived, name, { cluster, slices: bySource.get(cluster) ?? [] })]));
@@ -110,8 +116,25 @@ function offeredBy({ cluster, exported, podCidrs }: ImportSource, merged: Merged
   return { cluster, service: exposed, pods: own.length > 0 && ports.length === 0 ? [] : pods, podCidrs };
 }
 
-function readyPods(pods: readonly Pod[] | undefined, derived: Service): number {
+/** The ports of each family for which the pods have a ready endpoint, as `servedBySlices` names them. */
+function servedByPods(exposed: Service, pods: readonly Pod[], derived: Service): ReadonlySet<string> {
   const types = addressTypesOf(derived);
-  const hasAddress = (pod: Pod): boolean => (pod.status?.podIPs ?? []).some(({ ip }) => types.some((type) => type === canonicalIP(ip)?.family));
-  return (pods ?? []).filter((pod) => isServing(pod) && hasAddress(pod)).length;
+  const portsOf = portsByPod(exposed);
+  return new Set(
+    pods.filter(isServing).flatMap((pod) => {
+      const families = (pod.status?.podIPs ?? []).flatMap(({ ip }) => types.find((type) => type === canonicalIP(ip)?.family) ?? []);
+      return families.flatMap((family) => portTexts(family, portsOf(pod).ports));
+    }),
+  );
 }
+
+/** The ports of each family for which the slices have an endpoint, ready or not. */
+function servedBySlices(slices: readonly EndpointSlice[], derived: Service): ReadonlySet<string> {
+  const types: readonly string[] = addressTypesOf(derived);
+  const serving = slices.filter(({ addressType, endpoints }) => types.includes(addressType) && (endpoints ?? []).length > 0);
+  return new Set(serving.flatMap(({ addressType, ports }) => portTexts(addressType, ports ?? [])));
+}
+
+/** Clients know a port of the import by name and protocol. Its number may be another one in each cluster. */
+const portTexts = (family: string, ports: readonly SlicePort[]): readonly string[] =>
+  ports.length === 0 ? [family] : ports.map(({ name = '', protocol = 'TCP' }) => `${family} ${name}/${protocol}`);

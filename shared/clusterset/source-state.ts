@@ -15,6 +15,8 @@ export interface Source {
   readonly state: SourceState;
   /** Since when it is in that state, ms since the epoch. */
   readonly sinceMs: number;
+  /** The look before has found that its API answers, and its pods were listed. */
+  readonly isListed: boolean;
 }
 
 export interface SilencePolicy {
@@ -22,71 +24,138 @@ export interface SilencePolicy {
   readonly evictAfterSeconds: number;
 }
 
-/** What sweep has found out about a source. The two witnesses are independent: the relay sends, and the API answers the hub. */
+/**
+ * The answer of a cluster's API to the question which cluster it is.
+ *
+ * - `itself`: its identity is the recorded one.
+ * - `not`: no connection, or no answer.
+ * - `otherwise`: an error, or another cluster. The API is up, but of no use.
+ */
+export type Answer = 'itself' | 'not' | 'otherwise';
+
+/** Sweep's findings about a cluster. The two witnesses are independent: the relay sends, and the API answers the hub. */
 export interface Witness {
   /** First lists of the present incarnation are applied, and no session is unbound: no doubt which history it speaks of. */
   readonly isSynced: boolean;
   readonly isPaused: boolean;
   /** ms since the epoch; 0: none has come. */
   readonly heartbeatAtMs: number;
-  /** Did the API answer one of three questions? Undefined: the hub has no way to ask, so the relay is the only witness. */
-  readonly apiAnswers: boolean | undefined;
+  /** The last of up to three answers of a silent cluster, or the answer of a fresh one. Undefined if sweep did not ask. */
+  readonly api: Answer | undefined;
 }
+
+/** A witness from the cluster's record alone. */
+type Heard = Omit<Witness, 'api'>;
 
 /** Three heartbeats. */
 export const silentAfterMs = 90_000;
 
 /** MC-70: may an import run use the source's records now? */
-export function isFresh({ isSynced, isPaused, heartbeatAtMs }: Omit<Witness, 'apiAnswers'>, nowMs: number): boolean {
+export function isFresh({ isSynced, isPaused, heartbeatAtMs }: Heard, nowMs: number): boolean {
   return isSynced && !isPaused && nowMs - heartbeatAtMs <= silentAfterMs;
 }
 
+/** Why an eviction that is due waits. */
+export type HeldFor = 'half of the set is silent' | 'fresh clusters do not answer either' | 'a record could not be read';
+
 export interface Step {
   readonly source: Source;
-  /** It would be evicted, but for this. */
-  readonly heldFor?: 'half the set is silent';
+  /** The source would be evicted, but for this. */
+  readonly heldFor?: HeldFor;
+}
+
+/** A cluster of the set. Clusters that only import count too. */
+export interface SetMember {
+  readonly source: Source;
+  readonly witness: Witness;
+  readonly policy: SilencePolicy;
+  /** The failure domain. */
+  readonly region: string | undefined;
 }
 
 export interface SetToStep {
-  /** Every cluster of the set: one that only imports is heard, or not, as the others are. */
-  readonly members: readonly { readonly source: Source; readonly witness: Witness; readonly policy: SilencePolicy }[];
+  readonly members: readonly SetMember[];
+  /** False: the records of some clusters could not be read, and `members` may lack members of the set. */
+  readonly isWhole: boolean;
   readonly nowMs: number;
 }
 
-/** One minute's look at a set (MC-71, MC-72). What is not fresh any more becomes so again by its own heartbeats alone (`hasReturned`). */
-export function stepSources({ members, nowMs }: SetToStep): readonly Step[] {
-  const silent = members.filter(({ witness }) => !isFresh(witness, nowMs)).length;
-  // More clusters than that do not fail at once: it is the hub that does not hear.
-  const isUs = silent * 2 > members.length;
+/** One minute's look at a set (MC-71, MC-72). A source that is not fresh becomes so again by its own heartbeats alone (`hasReturned`). */
+export function stepSources(set: SetToStep): readonly Step[] {
+  const { members, nowMs } = set;
+  const heldFor = reasonToHold(set);
   return members.map(({ source, witness, policy }): Step => {
-    if (isFresh(witness, nowMs) || source.state === 'evicted') return { source };
+    if (isFresh(witness, nowMs)) return { source };
+    if (source.state === 'evicted') return { source: mayBeSilent(source, witness) ? inState(source, 'silent', nowMs) : source };
     const held = inState(source, 'silent', nowMs);
-    if (!mayEvict(witness, policy, nowMs)) return { source: held };
-    return isUs ? { source: held, heldFor: 'half the set is silent' } : { source: inState(source, 'evicted', nowMs) };
+    if (!mayEvict(held, witness, { policy, nowMs })) return { source: held };
+    return heldFor ? { source: held, heldFor } : { source: inState(source, 'evicted', nowMs) };
   });
 }
+
+/** Its imports are made from what its API lists. The pods that the snapshot had before the eviction may be gone, so a list comes first. */
+const mayBeSilent = ({ isListed }: Source, witness: Witness): boolean => isListed && witness.api === 'itself' && isLookedAt(witness);
+
+/** Returns why the hub itself may be what is cut off. */
+function reasonToHold({ members, isWhole, nowMs }: SetToStep): HeldFor | undefined {
+  if (!isWhole) return 'a record could not be read';
+  if (isHalfSilent(members, nowMs)) return 'half of the set is silent';
+  const controls = members.filter(({ witness }) => witness.api !== undefined && isFresh(witness, nowMs));
+  const isReached = controls.length > 0 && controls.every(({ witness }) => witness.api !== 'not');
+  return isReached ? undefined : 'fresh clusters do not answer either';
+}
+
+/**
+ * Returns true if half of the clusters are silent: so many seldom fail at once. Paused clusters, and clusters without a heartbeat, do not count. Where each
+ * cluster has a region, returns true if more than half of the regions have lost half of their clusters or more.
+ */
+export function isHalfSilent(members: readonly { readonly witness: Heard; readonly region?: string | undefined }[], nowMs: number): boolean {
+  const counted = members.filter(({ witness }) => !witness.isPaused && witness.heartbeatAtMs > 0);
+  const isLost = (clusters: typeof counted): boolean =>
+    clusters.length > 0 && clusters.filter(({ witness }) => !isFresh(witness, nowMs)).length * 2 >= clusters.length;
+  if (members.some(({ region }) => region === undefined)) return isLost(counted);
+  const regions = [...Map.groupBy(counted, ({ region }) => region).values()];
+  return regions.filter(isLost).length * 2 > regions.length;
+}
+
+/** Returns false if the cluster's history is in doubt, or an operator has paused it: sweep lists no pods of it. */
+export const isLookedAt = ({ isSynced, isPaused }: Heard): boolean => isSynced && !isPaused;
 
 /**
  * Does a heartbeat bring the source back? `before`: without that heartbeat. The first one after a silence does not: a relay sends it before its lists, and
  * what the snapshot has until these are applied is what was there before the silence.
  */
-export const hasReturned = (state: SourceState, before: Omit<Witness, 'apiAnswers'>, nowMs: number): boolean =>
-  state !== 'fresh' && isFresh(before, nowMs);
+export const hasReturned = (state: SourceState, before: Heard, nowMs: number): boolean => state !== 'fresh' && isFresh(before, nowMs);
 
 const inState = (source: Source, state: SourceState, nowMs: number): Source =>
   source.state === state ? source : { ...source, state, sinceMs: nowMs };
 
-/** A pause is an operator's own act, and a cluster in doubt speaks: neither of them is gone. */
-function mayEvict({ isPaused, heartbeatAtMs, apiAnswers }: Witness, { silence, evictAfterSeconds }: SilencePolicy, nowMs: number): boolean {
-  if (silence !== 'evictAfter' || isPaused) return false;
-  return nowMs - heartbeatAtMs > Math.max(evictAfterSeconds * 1000, silentAfterMs) && apiAnswers === false;
+interface ToEvict {
+  readonly policy: SilencePolicy;
+  readonly nowMs: number;
+}
+
+/** An operator's pause is no loss. */
+function mayEvict({ sinceMs }: Source, { isPaused, heartbeatAtMs, api }: Witness, { policy, nowMs }: ToEvict): boolean {
+  if (policy.silence !== 'evictAfter' || isPaused) return false;
+  // A rebuild forgets the heartbeats.
+  const silentMs = nowMs - (heartbeatAtMs || sinceMs);
+  return silentMs > Math.max(policy.evictAfterSeconds * 1000, silentAfterMs) && api === 'not';
+}
+
+/** A source of one import: what its endpoints there serve, as texts for a port of a family. */
+export interface ServingSource {
+  readonly cluster: string;
+  readonly state: SourceState;
+  /** By the pods that are ready if the source is fresh, otherwise by its slices. */
+  readonly serves: ReadonlySet<string>;
 }
 
 /**
- * MC-72: evicted sources of one import whose slices may go. None of them, unless a source that is fresh has an endpoint that is ready: addresses that
- * may be dead are better than none.
+ * MC-72: evicted sources of one import whose slices may go. A source goes only if fresh sources are ready for each port and family that it serves:
+ * addresses that may be dead are better than none.
  */
-export function evictable(sources: readonly { readonly cluster: string; readonly state: SourceState; readonly ready: number }[]): readonly string[] {
-  const isCovered = sources.some(({ state, ready }) => state === 'fresh' && ready > 0);
-  return isCovered ? sources.filter(({ state }) => state === 'evicted').map(({ cluster }) => cluster) : [];
+export function evictable(sources: readonly ServingSource[]): readonly string[] {
+  const served = new Set(sources.flatMap(({ state, serves }) => (state === 'fresh' ? [...serves] : [])));
+  return sources.filter(({ state, serves }) => state === 'evicted' && [...serves].every((port) => served.has(port))).map(({ cluster }) => cluster);
 }

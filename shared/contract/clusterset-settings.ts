@@ -14,6 +14,8 @@ export interface ClustersetMembership {
   /** What becomes of the cluster's endpoints in the others while nothing is heard of it (shared/clusterset/source-state.ts). */
   readonly silence: 'keep' | 'evictAfter';
   readonly evictAfterSeconds: number;
+  /** The cluster's failure domain: clusters of one region may be lost together. */
+  readonly region?: string;
   /** Whose word decides where exports differ (shared/clusterset/precedence.ts). */
   readonly precedence: 'sticky' | 'oldest';
 }

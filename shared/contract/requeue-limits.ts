@@ -39,7 +39,7 @@ export const requeueDefaults = {
   importChanged: { afterSeconds: 1, maxSeconds: 60 },
   importRefused: { afterSeconds: 10, maxSeconds: 300 },
   sourceSilent: { afterSeconds: 10, maxSeconds: 300 },
-  /** Slices of an evicted source stay while no other source is ready. */
+  /** Slices of an evicted source stay while other sources are not ready for each port that it serves. */
   noReadySource: { afterSeconds: 300 },
 } as const satisfies Record<string, RequeueRule>;
 

@@ -95,7 +95,7 @@ export function importFacts(
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
     ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
-    ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: no other source has a ready endpoint`).join('; ')),
+    ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: other sources are not ready for each port that it serves`).join('; ')),
     ...fact(
       'Left out',
       own.report?.report.leftOutCount === undefined

@@ -12,7 +12,7 @@ export interface ImportReport {
   readonly leftOutCount?: number | undefined;
   /** Of those the ones that another source has on the same port. */
   readonly collisions?: number | undefined;
-  /** Sources that would be evicted, but no other source has a ready endpoint. */
+  /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held?: readonly string[] | undefined;
   /** `imports: shadow`: what would be written, or would be in the way of it. */
   readonly preview?: readonly string[] | undefined;

@@ -33,6 +33,9 @@ export const auditKey = (cluster: string, number: number): Key => ({
   sk: `AUDIT#${String(number).padStart(10, '0')}`,
 });
 export const clusterIndexKey = (cluster: string): Key => ({ pk: 'CLUSTERS', sk: escaped(cluster) });
+/** Read by every run of an export: a partition of its own is shorter than the index of all clusters. */
+export const importersPartition = 'IMPORTERS';
+export const importerKey = (cluster: string): Key => ({ pk: importersPartition, sk: escaped(cluster) });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
 
 /** The index of namespaces. Sort keys are "namespace/". */

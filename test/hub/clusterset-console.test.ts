@@ -52,7 +52,7 @@ it('a source that is silent is said to be so, and so is an eviction that is held
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
   expect(members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'evicted' });
   expect(members.find((m) => m.cluster === 'a')).toMatchObject({ held: 1 });
-  expect(services[0]?.remarks).toContain('a, d: the eviction of b is held: no other source has a ready endpoint');
+  expect(services[0]?.remarks).toContain('a, d: the eviction of b is held: other sources are not ready for each port that it serves');
 });
 
 it('an importer whose API is down owes a run', async () => {
@@ -67,5 +67,5 @@ it('an importer whose API is down owes a run', async () => {
 it('a hub without exports and imports has nothing to show', async () => {
   const world = await SetWorld.start({ a: {} });
   await world.pass(10);
-  expect(await clustersetAnswer(world.table, world.nowMs)).toEqual({ members: [], services: [] });
+  expect(await clustersetAnswer(world.table, world.nowMs)).toEqual({ members: [], isHalfSilent: false, services: [] });
 });

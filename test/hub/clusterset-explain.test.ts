@@ -126,7 +126,7 @@ describe('an import, explained in its own cluster', () => {
     expect(podsOf(evicted, 'b')).toEqual(['web-1', 'web-2'].map((name) => `${name} absent  its source is evicted, and another one is ready`));
     const held = await explainIn(once, 'a');
     expect(sourcesOf(held)[0]).toMatchObject({ cluster: 'b', state: 'evicted', addresses: 2 });
-    expect(factsOf(held, 'Import')['Evictions held']).toBe('b: no other source has a ready endpoint');
+    expect(factsOf(held, 'Import')['Evictions held']).toBe('b: other sources are not ready for each port that it serves');
   });
 
   it('an import says why an address is absent: outside its ranges, a collision, not ready, a port that is not exposed', async () => {

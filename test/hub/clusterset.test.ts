@@ -415,7 +415,7 @@ describe('a source cluster', () => {
     await heardAgain(world, 'b');
     await world.pass(1);
     expect(source).toMatchObject({ state: 'evicted' });
-    const returned = { state: 'fresh', sinceMs: world.nowMs, owesWaking: true } as const;
+    const returned = { state: 'fresh', sinceMs: world.nowMs, wokenUpTo: '' } as const;
     expect(await saveSource(world.table, { id: 'b', source }, returned)).toBe(true);
     expect(seen(world, 'a')).toEqual(both.slice(2));
     await world.pass(70);

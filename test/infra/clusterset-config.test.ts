@@ -53,6 +53,15 @@ describe('imports and exports in the clusters file', () => {
     expect(c).toEqual({ ...prod, exports: { namespaces: 'all', podCidrs: ['10.30.0.0/16'] } });
   });
 
+  it('a cluster registers its region, and each cluster of a set has one or none has', () => {
+    const region = 'region: eu-central-1';
+    const { hub, clusters } = parseConfig('clusters.yaml', file(set, `id: a, imports: shadow, ${region}`, 'id: b'));
+    expect(membershipOf(clusters[0]!, hub.clusterset)).toEqual({ ...noMembership, set: 'prod', imports: 'shadow', region: 'eu-central-1' });
+    expect(problems(file(set, `id: a, imports: shadow, ${region}`, 'id: b, imports: shadow'))).toContain(
+      'b: a region is needed, because other clusters of the set have one',
+    );
+  });
+
   it('the registration of a cluster that takes no part has no word of the set', () => {
     const { hub, clusters } = parseConfig('clusters.yaml', file(set, 'id: a', `id: b, imports: shadow`));
     const queues = { urls: { events: '', syncs: '', parked: '', quarantine: '' }, eventsArn: '', syncsArn: '' };

@@ -172,7 +172,7 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
     [
       'an unknown key',
       cluster('moode: shadow'),
-      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, imports, exports, settings, concurrency, alarms, api, relay are allowed',
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, imports, exports, region, settings, concurrency, alarms, api, relay are allowed',
     ],
     ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
     [

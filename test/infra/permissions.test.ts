@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { HubStack } from '#infra/stacks/hub-stack.ts';
 import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
-import { accessKey, auditKey, clusterIndexKey, metaKey, objectKey, queueKey, workKey } from '#shared/store/keys.ts';
+import { accessKey, auditKey, clusterIndexKey, importerKey, metaKey, objectKey, queueKey, workKey } from '#shared/store/keys.ts';
 import { everything } from './clusters-file.ts';
 import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
@@ -101,11 +101,13 @@ describe('and on exactly these', () => {
 
   it('registers clusters without touching what they have told', () => {
     const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
-    expect(statement!.Condition).toEqual({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*', 'ACCESS#*'] } });
+    expect(statement!.Condition).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] },
+    });
   });
 
   it.each(['IngestRole', 'SyncRole', 'SweepRole'])('keeps %s from the records that say where clusters are and whose queues are', (role) => {
-    const keys = [clusterIndexKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
+    const keys = [clusterIndexKey('c'), importerKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
     const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s])[0]?.startsWith('dynamodb:'));
     const patterns = denied.flatMap(
       (s) => (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAnyValue:StringLike']['dynamodb:LeadingKeys'],
@@ -115,7 +117,7 @@ describe('and on exactly these', () => {
     const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
     const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
     expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
-    expect(keys.map(matches)).toEqual([true, true, true]);
+    expect(keys.map(matches)).toEqual([true, true, true, true]);
     expect([metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
       false,
       false,

@@ -227,6 +227,11 @@ export class SetWorld {
     return world;
   }
 
+  /** A cluster without a relay and without objects. Its record is the caller's to write. */
+  addMember(id: string): void {
+    this.members.set(id, new Member(this, id, []));
+  }
+
   of(id: string): Member {
     const member = this.members.get(id);
     if (!member) throw new Error(`no cluster ${id}`);

@@ -14,7 +14,7 @@ export async function returnAsSource({ deps, cluster, store, effects }: BatchCon
   const { source } = cluster;
   const nowMs = deps.now();
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
-  if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, owesWaking: true }))) return;
+  if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, wokenUpTo: '' }))) return;
   const { maxExports, maxExportsOfCluster } = limitsOf(deps).sync;
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) effects.wake(namespace, exportWork(name));

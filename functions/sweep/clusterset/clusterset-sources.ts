@@ -5,49 +5,69 @@
 import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
-import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
+import { type Answer, isFresh, isLookedAt, type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
-import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
-/** `clusters` must be complete: a missing cluster would not count as silent. */
-export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
+/** Resolves to the sources as their records are now. `isWhole`: `clusters` are all of the hub's. */
+export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[], isWhole: boolean): Promise<readonly ClusterRecord[]> {
   const members = clusters.filter((cluster) => exports(cluster) || importsAnything(cluster));
   const sources = members.filter(exports);
-  if (sources.length === 0) return;
+  const now: ClusterRecord[] = [];
+  if (sources.length === 0) return now;
   const answers = await askSilent(run, sources);
+  if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not')) await askControls(run, members, answers);
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
-    const steps = stepsOf(run.deps, ofSet, answers);
-    await run.each('saveSource', ofSet.filter(exports), (source) => settle(run.deps, source, steps.get(source.id), answers.get(source.id)));
+    const steps = stepsOf(run.deps, ofSet, { answers, isWhole });
+    await run.each('saveSource', ofSet.filter(exports), async (source) => {
+      const saved = await settle(run.deps, source, { step: steps.get(source.id) as Step, answer: answers.get(source.id) });
+      if (saved) now.push(saved);
+    });
   }
+  return now;
 }
 
-/**
- * - `itself`: its API answers, and its identity is the recorded one.
- * - `not`: no connection, or no answer.
- * - `otherwise`: an error, or another cluster. The API is up, but of no use.
- */
-type Answer = 'itself' | 'not' | 'otherwise';
+const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean => clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
 
-/** Asks silent clusters by their API. Fresh, paused, evicted and unreachable clusters are not asked, and missing in the result. */
-async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<ReadonlyMap<string, Answer>> {
+const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean => Boolean(reaches?.(cluster) ?? cluster.api);
+
+/** Asks silent and evicted clusters by their API. Fresh, paused and unreachable clusters are not asked, and missing in the result. */
+async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<Map<string, Answer>> {
   const { deps } = run;
-  const silent = sources.filter((s) => (deps.reaches?.(s) ?? s.api) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) === 'silent');
+  const silent = sources.filter((s) => isReachable(deps, s) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) !== 'fresh');
   const answers = new Map<string, Answer>();
   const ask = async (source: ClusterRecord): Promise<void> => {
     let answer = await answerOf(deps, source);
-    // Where nothing is evicted the next try is a minute away.
-    const most = source.clusterset.silence === 'evictAfter' ? 3 : 1;
+    // Where nothing is to be evicted the next try is a minute away.
+    const most = mayBeEvicted(source) ? 3 : 1;
     for (let tries = 1; answer === 'not' && tries < most; tries++) answer = await answerOf(deps, source);
+    if (answer === 'itself') answer = await answerOfHistory(deps, source);
     if (answer) answers.set(source.id, answer);
   };
-  await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs });
+  await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs, atOnce: askedAtOnce });
   return answers;
+}
+
+/** The questions wait for the network. A run has time for twice as many sources that do not answer. */
+const askedAtOnce = 32;
+
+const maxControls = 2;
+
+/** Asks the APIs of fresh clusters, of others each minute. If these do not answer either, the hub reaches no cluster, and evicts none. */
+async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, Answer>): Promise<void> {
+  const { deps } = run;
+  const heard = members.filter((m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()));
+  await run.each('askControl', rotated(heard, deps.now()).slice(0, maxControls), async (control) => {
+    const answer = await answerOf(deps, control);
+    if (answer) answers.set(control.id, answer);
+  });
 }
 
 async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer | undefined> {
@@ -62,36 +82,62 @@ async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer 
   }
 }
 
-function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], answers: ReadonlyMap<string, Answer>): ReadonlyMap<string, Step> {
+/**
+ * A cluster that was restored from a backup while its relay is silent does not answer for itself: its versions would lose against those of the snapshot. The
+ * version that is found is recorded, so that the relay's next session shows a restore that comes later.
+ */
+async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<Answer> {
+  try {
+    const version = await currentVersion(await deps.cluster(source), source, 'Service');
+    if (version < source.relay.readUpTo.Service) return 'otherwise';
+    if (isLookedAt(witnessOf(source))) await recordRead(deps.table, source, { Service: version });
+    return 'itself';
+  } catch (error) {
+    if (!(error instanceof ClusterApiError)) throw error;
+    return 'otherwise';
+  }
+}
+
+interface Found {
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly isWhole: boolean;
+}
+
+function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answers, isWhole }: Found): ReadonlyMap<string, Step> {
   const nowMs = now();
   const steps = stepSources({
     nowMs,
+    isWhole,
     members: members.map((member) => {
       const { id, source, clusterset } = member;
-      const answer = answers.get(id);
-      const witness = { ...witnessOf(member), apiAnswers: answer && answer !== 'not' };
-      return { source: { cluster: id, state: source?.state ?? 'fresh', sinceMs: source?.sinceMs ?? nowMs }, witness, policy: clusterset };
+      const witness = { ...witnessOf(member), api: answers.get(id) };
+      const { region } = clusterset;
+      const { state = 'fresh', sinceMs = nowMs, answers: isListed = false } = source ?? {};
+      return { source: { cluster: id, state, sinceMs, isListed }, witness, policy: clusterset, region };
     }),
   });
   return new Map(steps.map((step) => [step.source.cluster, step]));
 }
 
-/** Writes the state before the wake-ups, so that woken runs read it. The record marks the wake-ups as pending until they are sent. */
-async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undefined, answer: Answer | undefined): Promise<void> {
-  if (!step) return;
+interface ToSettle {
+  readonly step: Step;
+  readonly answer: Answer | undefined;
+}
+
+/** Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has changed the record meanwhile. */
+async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: ToSettle): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
   const { source: before } = member;
   const { state, sinceMs } = step.source;
-  const { isSynced, isPaused } = witnessOf(member);
-  // Importers do not read the API of a paused cluster, or of a cluster with an unverified session.
-  const answers = state === 'silent' && answer === 'itself' && isSynced && !isPaused;
-  const owesWaking = before?.owesWaking === true || (state === 'evicted' && before?.state !== 'evicted');
-  const isDefault = state === 'fresh' && !owesWaking;
+  const answers = state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
+  const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !isListed(before));
+  const wokenUpTo = isNews ? '' : before?.wokenUpTo;
+  const isDefault = state === 'fresh' && wokenUpTo === undefined;
   const next: SourceRecord | undefined = isDefault
     ? undefined
-    : { state, sinceMs, ...(answers && { answers: true }), ...(owesWaking && { owesWaking: true }) };
-  const isSaved = isSame(before, next);
-  if (!isSaved && !(await saveSource(deps.table, member, next))) return;
+    : { state, sinceMs, ...(answers && { answers: true }), ...(wokenUpTo !== undefined && { wokenUpTo }) };
+  if (isSame(before, next)) return member;
+  if (!(await saveSource(deps.table, member, next))) return undefined;
   // A cluster without any heartbeat is new. Its first lists are still to come.
   if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
     deps.log.warn(`a source of imports is ${state}`, {
@@ -99,25 +145,21 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
       apiAnswers: answer ?? 'not asked',
       silentSince: member.relay.heartbeatAtMs,
     });
-  if (!owesWaking && !answers) return;
-  const exported = await exportsInSet(deps, member, member.clusterset.exports.namespaces);
-  // While the API answers for the source, each minute repeats its imports: a share of them if there are many.
-  const turn = owesWaking ? exported : rotated(exported, deps.now()).slice(0, limitsOf(deps).sync.wakesOfCluster);
-  await wakeImporters(deps, turn);
-  if (!owesWaking || !next) return;
-  // A batch of ingest that got the source's heartbeat may have ended between these steps.
-  if (state === 'fresh') for (const key of exported) await wakeExports(deps, key);
-  const { owesWaking: _, ...settled } = next;
-  await saveSource(deps.table, { id: member.id, source: isSaved ? before : next }, state === 'fresh' ? undefined : settled);
+  return { ...member, source: next };
 }
 
+/** Do importers use the snapshot of the silent source already? */
+const isListed = (source: SourceRecord | undefined): boolean => source?.state === 'silent' && source.answers === true;
+
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
-function publish({ metrics }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
+function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });
   metrics.put('SourcesEvicted', state === 'evicted' ? 1 : 0, { cluster: id });
-  if (heldFor) metrics.put('EvictionsHeld', 1, { cluster: id });
+  if (!heldFor) return;
+  metrics.put('EvictionsHeld', 1, { cluster: id });
+  log.warn('an eviction is held', { cluster: id, reason: heldFor });
 }
 
 const isSame = (a: SourceRecord | undefined, b: SourceRecord | undefined): boolean =>
-  a?.state === b?.state && a?.sinceMs === b?.sinceMs && a?.answers === b?.answers && a?.owesWaking === b?.owesWaking;
+  a?.state === b?.state && a?.sinceMs === b?.sinceMs && a?.answers === b?.answers && a?.wokenUpTo === b?.wokenUpTo;

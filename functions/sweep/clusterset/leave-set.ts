@@ -5,25 +5,31 @@ import { concurrently } from '#shared/concurrently.ts';
 import { forgetImportFailures, owing, saveExportEntry, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
-import type { SweepDeps } from '../sweep-deps.ts';
+import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**
- * Twice is harmless: importers and the other exports are woken before the entry goes, so a run that ends in between is repeated. They do not count a
- * cluster that drains, whether its entry is still there or not.
+ * Twice is harmless: importers and the other exports are woken before the entries go, so a run that ends in between is repeated for these. They do not count
+ * a cluster that drains, whether its entry is still there or not. Resolves to false if time ends before the exports do. The next run continues.
  */
-export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetFailures(deps, cluster);
   const exported = await exportsInSet(deps, cluster, 'all');
-  if (exported.length === 0) return;
-  await wakeImporters(deps, exported);
-  for (const key of exported) await wakeExports(deps, key);
-  await concurrently(8, exported, async (key) => {
-    await savePendingWakeUp(deps.table, key, owing('export', cluster.id), false);
-    await saveExportEntry(deps.table, key, cluster.id, undefined);
-  });
-  deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
+  for (let i = 0; i < exported.length; i += exportsAtOnce) {
+    const turn = exported.slice(i, i + exportsAtOnce);
+    if (deps.now() >= endAtMs(deps) || (await wakeImporters(deps, turn)) !== undefined) return false;
+    await concurrently(8, turn, async (key) => {
+      await wakeExports(deps, key);
+      await savePendingWakeUp(deps.table, key, owing('export', cluster.id), false);
+      await saveExportEntry(deps.table, key, cluster.id, undefined);
+    });
+  }
+  if (exported.length > 0) deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
+  return true;
 }
+
+/** Exports that are withdrawn at a time. */
+const exportsAtOnce = 50;
 
 /** Deletes the failures of its imports, and wakes the exports that reported them. */
 async function forgetFailures(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {

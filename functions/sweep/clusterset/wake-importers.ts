@@ -1,7 +1,8 @@
-/** The exports of a cluster in its set, and the wake-ups of a name's imports and exports. */
+/** The exports of a cluster in its set, and the wake-ups of their imports and exports. */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { saveSource } from '#shared/clusters/source-record.ts';
 import type { AllowedNamespaces } from '#shared/clusterset/export-validity.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -11,7 +12,7 @@ import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
-import type { SweepDeps } from '../sweep-deps.ts';
+import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 
 /** The names that the cluster exports now in these namespaces. Names alone are read, of any number of ServiceExports. */
 export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterRecord, namespaces: AllowedNamespaces): Promise<readonly SetKey[]> {
@@ -29,17 +30,51 @@ async function namespacesOfExports(deps: SweepDeps, cluster: string): Promise<re
   return (await listed(firstNamesOf({ table: deps.table, cluster }, 'ServiceExport', most))).map(({ namespace }) => namespace);
 }
 
-/** `exported`: names of one set. */
-export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]): Promise<void> {
+/**
+ * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps the last importer that is woken, and the next
+ * run continues behind it.
+ */
+export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Promise<void> {
+  const { source, clusterset } = member;
+  if (source?.wokenUpTo === undefined) return;
+  const { wokenUpTo: _, ...settled } = source;
+  const exported = await exportsInSet(deps, member, clusterset.exports.namespaces);
+  if (source.state === 'fresh') {
+    // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake the importers.
+    await wake(
+      deps,
+      member.id,
+      clusterset.set,
+      exported.map(({ namespace, name }) => wakeNow(namespace, exportWork(name))),
+    );
+    await saveSource(deps.table, member, undefined);
+    return;
+  }
+  const stoppedAt = await wakeImporters(deps, exported, source.wokenUpTo);
+  const { text: _text, ...next } = stoppedAt === undefined ? settled : { ...settled, wokenUpTo: stoppedAt };
+  await saveSource(deps.table, member, next);
+}
+
+/** `exported`: names of one set. `after`: importers up to this id are woken already. Resolves to the last woken importer if time ends before the list. */
+export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[], after = ''): Promise<string | undefined> {
   const [first] = exported;
-  if (!first) return;
+  if (!first) return undefined;
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
-  for (const id of await listImporters(deps.table)) await wake(deps, id, first.set, wakeUps);
+  const { atOnce } = limitsOf(deps).sweep;
+  const importers = (await listImporters(deps.table)).filter((id) => id > after);
+  let last = after;
+  for (let i = 0; i < importers.length; i += atOnce) {
+    if (deps.now() >= endAtMs(deps)) return last;
+    const turn = importers.slice(i, i + atOnce);
+    await concurrently(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps));
+    last = turn.at(-1) ?? last;
+  }
+  return undefined;
 }
 
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
   const { faces } = await readSetEntries(deps.table, key);
-  for (const id of faces.keys()) await wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]);
+  await concurrently(8, [...faces.keys()], (id) => wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]));
 }
 
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {

@@ -65,7 +65,7 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
-  return requeue(deps, 'noReadySource', { reason: `no other source is ready: slices of ${plan.held.join(', ')} stay` });
+  return requeue(deps, 'noReadySource', { reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay` });
 }
 
 export async function listImportedSlices({ namespace, name }: ClustersetRun, api: ClusterApi): Promise<readonly EndpointSlice[]> {

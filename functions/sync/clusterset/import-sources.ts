@@ -14,7 +14,7 @@ import type { Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { nodesOf, readPods } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { RunPods } from '../state/run-pods.ts';
@@ -60,18 +60,15 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
   const state = sourceStateOf(member, deps.now());
-  const isLive = state === 'silent' && member.source?.answers === true;
-  if (state !== 'fresh' && !isLive) return { ...source, state };
+  // Sweep lists the pods of such a source into the snapshot.
+  const isListed = state === 'silent' && member.source?.answers === true;
+  if (state !== 'fresh' && !isListed) return { ...source, state };
   const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
   const service = stored && withOptInSelector(stored, member.optIn);
   // Slices stay until the export run has withdrawn the export.
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
   const { nodes } = await nodesOf(deps, member);
-  if (isLive) {
-    const live = await livePods(run, member, selector);
-    return live ? { ...source, state: 'fresh', exported: { service, pods: selected(live, selector), nodes } } : { ...source, state: 'silent' };
-  }
   const view = await readPods(deps, { cluster: member.id, namespace }, member.cacheEpoch);
   const pods = new RunPods(deps, view, (pod) => selectorMatches(selector, pod.metadata.labels));
   podsOf.set(member.id, pods);

@@ -97,7 +97,7 @@ export function clustersetView() {
     empty.hidden = !isEmpty;
     filled.hidden = isEmpty;
     const silent = latest.members.filter((m) => m.state !== 'fresh').length;
-    warning.hidden = silent * 2 <= latest.members.length;
+    warning.hidden = !latest.isHalfSilent;
     if (!warning.hidden)
       setText(
         warning,

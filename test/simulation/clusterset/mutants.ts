@@ -84,6 +84,18 @@ export const setMutants: readonly Mutant[] = [
     ...sees(({ unbound: _, ...item }) => item as Item),
   },
   {
+    name: 'sweep forgets the versions that its own lists of a silent source have read',
+    seeds: [112, 152],
+    set: { silentMs: 240_000, people: 12, restores: true, hostile: false, departs: false, cluster: { changes: 20, faultsUntilMs: 290_000 } },
+    table: (table, { name }) => ({
+      ...table,
+      update: async (key, change, condition) =>
+        name.startsWith('sweep-') && Object.keys(change.set ?? {}).some((attribute) => attribute.startsWith('high_'))
+          ? await table.get(key)
+          : table.update(key, change, condition),
+    }),
+  },
+  {
     name: 'a worker takes the lease of an import that another worker has',
     seeds: [11, 10, 9],
     set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },

@@ -113,7 +113,10 @@ export class SetMonitor {
 
   #readRecord(actor: Actor, record: ClusterRecord): void {
     const word = this.#word(actor, record.id);
-    word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
+    const isHeard = this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
+    // Sweep lists the pods of such a source.
+    const isListed = record.source?.state === 'silent' && record.source.answers === true;
+    word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isHeard || isListed);
     word.isWithdrawn ||= isDeregistered(record);
   }
 

@@ -29,7 +29,7 @@ describe('the imports of a cluster in a list', () => {
       '      refused: a Service that the hub did not make stands in the way',
       '      left out: 10.9.0.1 of pod x in b',
       '      left out: 2 more',
-      '      the eviction of c is held: no other source has a ready endpoint',
+      '      the eviction of c is held: other sources are not ready for each port that it serves',
     ]);
     expect(await linesWith('active', {})).toEqual([]);
   });

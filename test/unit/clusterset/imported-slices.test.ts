@@ -169,6 +169,22 @@ describe('a source that is silent', () => {
     expect(view(carriedOut(withOther(false)))).toEqual(['b 10.2.0.1 true', 'c 10.3.0.1 false']);
     expect(planImportedSlices(withOther(false)).held).toEqual(['b']);
   });
+
+  it('a source that is evicted stays while it alone is ready for a port, or for a family that the derived Service has', () => {
+    const dual = { derived: derivedService({ clusterIPs: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] }) };
+    const both = (port: number): Service['spec'] => ({ ports: [http, { name: 'grpc', port, targetPort: port, protocol: 'TCP' }] });
+    const heldWith = (before: ImportSource, other: ImportSource, more: Partial<ToImport> = {}, after = more): readonly string[] => {
+      const slices = carriedOut(toImport([before], [], more));
+      return planImportedSlices(toImport([{ ...before, state: 'evicted' }, other], slices, after)).held;
+    };
+    const twoPorts = source('b', [pod('p', '10.2.0.1')], { spec: both(9090) });
+    expect(heldWith(twoPorts, source('c', [pod('q', '10.3.0.1')]))).toEqual(['b']);
+    expect(heldWith(twoPorts, source('c', [pod('q', '10.3.0.1')], { spec: both(9090) }))).toEqual([]);
+    const twoFamilies = source('b', [pod('p', ['10.2.0.1', 'fd00:2::1'])]);
+    expect(heldWith(twoFamilies, source('c', [pod('q', '10.3.0.1')]), dual)).toEqual(['b']);
+    expect(heldWith(twoFamilies, source('c', [pod('q', ['10.3.0.1', 'fd00:3::1'])]), dual)).toEqual([]);
+    expect(heldWith(twoFamilies, source('c', [pod('q', '10.3.0.1')]), dual, {})).toEqual([]);
+  });
 });
 
 describe('an address', () => {

@@ -1,0 +1,50 @@
+/** Commands for every cluster of a large hub. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { listOfAudit } from '#infra/cli/cluster-list.ts';
+import { switchClusters } from '#infra/cli/cluster-switches.ts';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { recordAudit } from '#shared/clusters/audit.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+const said: string[] = [];
+beforeEach(() => {
+  said.length = 0;
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+});
+afterEach(() => vi.restoreAllMocks());
+
+const ids = Array.from({ length: 40 }, (_, i) => `c-${String(i).padStart(2, '0')}`);
+
+/** `most`: queries that were under way at the same time. */
+async function hubOfMany() {
+  const table = memoryTable();
+  for (const id of ids) {
+    await registerCluster(table, { id, mode: 'shadow' }, 0);
+    await recordAudit(table, id, { at: '2026-01-01T00:00:00Z', who: 'me', what: `${id} noted` });
+  }
+  const count = { underWay: 0, most: 0 };
+  const { query } = table;
+  table.query = async (...call) => {
+    if (call[0] === 'CLUSTERS') return query(...call);
+    count.most = Math.max(count.most, ++count.underWay);
+    for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+    count.underWay--;
+    return query(...call);
+  };
+  const hub = { name: 'the hub', table, now: () => 0 } as unknown as Hub;
+  return { hub, count };
+}
+
+it('active --all asks sixteen clusters at a time whether they are ready', async () => {
+  const { hub, count } = await hubOfMany();
+  await expect(switchClusters(hub, 'active', undefined, { all: true })).rejects.toThrow(/^c-\d\d stays shadow/);
+  expect(count.most).toBe(16);
+});
+
+it('audit --all reads sixteen clusters at a time, and lists them in order', async () => {
+  const { hub, count } = await hubOfMany();
+  await listOfAudit(hub, ids, false);
+  expect(count.most).toBe(16);
+  expect(said).toEqual(ids.map((id) => `2026-01-01T00:00:00Z  ${id}  me  ${id} noted`));
+});

@@ -1,0 +1,87 @@
+/** Wake-ups of many importers by sweep, whose run has an end. */
+import { expect, it } from 'vitest';
+import { leaveSet } from '#functions/sweep/clusterset/leave-set.ts';
+import { wakeForSource } from '#functions/sweep/clusterset/wake-importers.ts';
+import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
+import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { saveSource } from '#shared/clusters/source-record.ts';
+import { readSetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { putObject } from '#shared/store/objects.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+import { silent } from '../ingest/hub.ts';
+
+const names = Array.from({ length: 120 }, (_, i) => `web-${i}`);
+const ids = Array.from({ length: 20 }, (_, i) => `i-${String(i).padStart(2, '0')}`);
+const keyOf = (name: string) => ({ set: 'default', namespace: 'shop', name });
+
+/** Exporter b of all names, and the importers. Each wake-up takes 5 ms, and a run of sweep has some seconds. */
+async function world() {
+  const table = memoryTable();
+  const register = async (id: string, more: object) => {
+    await registerCluster(table, { id, mode: 'shadow' }, 0);
+    await saveMembership(table, id, { ...noMembership, ...more });
+  };
+  await register('b', { exports: { namespaces: ['shop'] } });
+  for (const id of ids) await register(id, { imports: 'active' });
+  for (const name of names) {
+    await saveExportEntry(table, keyOf(name), 'b', JSON.stringify({ cluster: 'b' }));
+    await putObject({ table, cluster: 'b' }, 'ServiceExport', { namespace: 'shop', name, version: '1', projection: '{}' } as never, undefined);
+  }
+  const clock = { nowMs: 0 };
+  const queues = new Map(['b', ...ids].map((id) => [id, memoryClusterQueues(() => clock.nowMs)]));
+  const runUntil = (deadlineMs: number) =>
+    ({
+      table: {
+        ...table,
+        update: async (...call: Parameters<typeof table.update>) => {
+          clock.nowMs += 5;
+          return table.update(...call);
+        },
+      },
+      queues: (id: string) => queues.get(id),
+      log: silent,
+      now: () => clock.nowMs,
+      deadlineMs,
+    }) as unknown as SweepDeps;
+  const read = async () => (await readCluster(table, 'b')) as ClusterRecord;
+  const wokenIn = (id: string): number => queues.get(id)?.syncs.waiting().length ?? 0;
+  return { table, clock, runUntil, read, wokenIn };
+}
+
+/** A run begins nothing in its last ten seconds. */
+const run = 10_000 + 3_000;
+
+it('importers that a run of sweep has no time for are woken by the next runs, each once', async () => {
+  const { table, clock, runUntil, read, wokenIn } = await world();
+  await saveSource(table, await read(), { state: 'evicted', sinceMs: 0, wokenUpTo: '' });
+  const perRun: number[] = [];
+  while ((await read()).source?.wokenUpTo !== undefined) {
+    await wakeForSource(runUntil(clock.nowMs + run), await read());
+    perRun.push(ids.filter((id) => wokenIn(id) > 0).length);
+  }
+  expect(perRun).toEqual([8, 16, 20]);
+  expect(new Set(ids.map(wokenIn))).toEqual(new Set([names.length]));
+  expect((await read()).source).toMatchObject({ state: 'evicted' });
+});
+
+it('a source that has returned has its own exports woken, which wake the importers', async () => {
+  const { table, clock, runUntil, read, wokenIn } = await world();
+  await saveSource(table, await read(), { state: 'fresh', sinceMs: 0, wokenUpTo: '' });
+  await wakeForSource(runUntil(clock.nowMs + run), await read());
+  expect([wokenIn('b'), ...ids.map(wokenIn)]).toEqual([names.length, ...ids.map(() => 0)]);
+  expect((await read()).source).toBeUndefined();
+});
+
+it('exports of a cluster that leaves, for which a run of sweep has no time, are withdrawn by the next runs', async () => {
+  const { table, clock, runUntil, read } = await world();
+  const left = async () => (await Promise.all(names.map((name) => readSetEntries(table, keyOf(name))))).filter(({ faces }) => faces.size > 0).length;
+  const perRun: number[] = [];
+  for (let isFinished = false; !isFinished; ) {
+    isFinished = await leaveSet(runUntil(clock.nowMs + run + 5_000), await read());
+    perRun.push(await left());
+  }
+  expect(perRun).toEqual([70, 0]);
+});
