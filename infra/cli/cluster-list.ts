@@ -33,8 +33,8 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences']];
   const left: string[] = [];
   for (const { id, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
-    if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
-    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
+    if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
+    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
     else
       rows.push([
         id,
@@ -78,6 +78,6 @@ export async function listOfAudit(hub: Hub, clusters: readonly string[], json: b
   for (const cluster of clusters)
     for (const { at, who, what } of await listAudit(hub.table, cluster)) entries.push({ cluster, at: wholeSeconds(at), who, what });
   if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
-  if (entries.length === 0) say('no switch is on record');
+  if (entries.length === 0) say('there are no audit records');
   for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);
 }

@@ -3,7 +3,7 @@ import { byFamily } from './families.ts';
 import { play } from './play.ts';
 import { applyRules, rules } from './rules.ts';
 
-describe('writes what the upstream controllers of v1.36.3 wrote', { timeout: 60_000 }, () => {
+describe('the hub writes the same as the upstream controllers of v1.36.3', { timeout: 60_000 }, () => {
   it.each([...byFamily()])('%s', async (_, vectors) => {
     for (const vector of vectors) {
       const { left } = applyRules(vector, await play(vector));
@@ -11,7 +11,7 @@ describe('writes what the upstream controllers of v1.36.3 wrote', { timeout: 60_
     }
   });
 
-  it('departs from upstream by no more than six rules', () => {
+  it('the hub departs from upstream by at most six rules', () => {
     expect(rules.length).toBeLessThanOrEqual(6);
   });
 });

@@ -1,4 +1,4 @@
-/** Deliberate bugs of the records that `explain --at` goes by. */
+/** Deliberate bugs of the records that `explain --at` uses. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { decodeRecord, encodeRecord } from '#shared/history/text.ts';
@@ -8,13 +8,13 @@ import { beside } from './opt-in/draw.ts';
 
 export const explainMutants: readonly Mutant[] = [
   {
-    name: 'no record says that a Service went back to the built-in controllers',
+    name: 'no record has the hand-back of a Service to the built-in controllers',
     seeds: [218, 298, 55],
     profile: beside,
     table: withRecords((record) => ({ ...record, ...(record.writer && { writer: 'opt-in' }) })),
   },
   {
-    name: 'no record says that outputs were found otherwise than the hub had left them',
+    name: 'no record has the changes of outputs by other clients',
     seeds: [238, 72, 139],
     table: withRecords(({ foundOtherwise: _, ...record }) => record),
   },

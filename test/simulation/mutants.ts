@@ -52,13 +52,13 @@ const overtaken: Partial<Profile> = {
 
 export const mutants: readonly Mutant[] = [
   {
-    name: 'what an object was before is not remembered until it has been announced',
+    name: 'the former state of an object is not remembered until it has been announced',
     seeds: [69, 147, 113],
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
   },
   {
-    name: 'a batch that had nothing new to write has nothing to tell',
+    name: 'a batch without new writes has no notifications',
     seeds: [5, 3, 6],
     profile: crashing,
     table: (table, actor) => ({
@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
       name === 'syncs' && is('ingest', actor) ? { send: async (messages) => (writers.has(actor) ? queue.send(messages) : undefined) } : queue,
   },
   {
-    name: 'what is owed is cleared before the wake-ups are sent',
+    name: 'pending notifications are cleared before the wake-ups are sent',
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'an output of which the metadata alone is saved is taken for one without addresses',
+    name: 'an output saved as metadata only counts as one without addresses',
     seeds: [4, 3, 2],
     profile: { ...crashing, crashes: 0, namespaces: 1, services: 2, pods: 4, changes: 60, limits: withLimits({ sync: { savedBytes: 100 } }) },
     table: (table, actor) => ({
@@ -171,7 +171,7 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'what is older than the newest list may come to life',
+    name: 'an entry older than the newest list may restore its object',
     seeds: [4, 2, 3],
     profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
@@ -307,13 +307,13 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'a run changes what the outputs say of a pod by what its worker keeps of it',
+    name: 'a run changes the state of a pod in the outputs by the pods that its worker caches',
     seeds: [49],
     profile: { ...crashing, crashes: 0 },
     pods: (pods) => ({ viewOf: async (...call) => ({ all: (await pods.viewOf(...call)).all, confirms: async () => true }) }),
   },
   {
-    name: 'what was read beside the claim counts, whatever the claim finds',
+    name: 'the prefetch during the claim is used with any result of the claim',
     seeds: [32, 29, 37],
     profile: {
       ...crashing,
@@ -330,7 +330,7 @@ export const mutants: readonly Mutant[] = [
     table: countsWhatItReadFirst,
   },
   {
-    name: 'no list of outputs tells that a saved one is gone',
+    name: 'no list of outputs reports a deleted saved output',
     seeds: [6, 9, 7],
     profile: { ...crashing, crashes: 0, relayKills: 5, foreignEdits: 20 },
     table: (table, actor) => ({
@@ -371,7 +371,7 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a part of a list is bounded by what it compresses to alone',
+    name: 'a page of a list is bounded by its compressed size only',
     seeds: [3, 4, 1],
     profile: { ...crashing, crashes: 0, fatLabels: true, pods: 12, limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }) },
   },
@@ -414,7 +414,7 @@ export const mutants: readonly Mutant[] = [
     redriveCopies: true,
   },
   {
-    name: 'a relay that stood still past its lease speaks on when it wakes',
+    name: 'a relay that was paused past its lease continues to send when it resumes',
     seeds: [14, 32, 2],
     profile: { ...crashing, crashes: 0, standby: true, relayFaults: 8, changes: 60 },
     turns: lateSpeaker,
@@ -440,7 +440,7 @@ function listsOfFirst(messages: readonly OutgoingMessage[], actor: Actor, world:
 }
 const firstToList = new WeakMap<WorldState, string>();
 
-/** Its runs count, since it says nothing of how far it has got. */
+/** Removes the progress of messages, so their runs count. */
 function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): readonly OutgoingMessage[] {
   const counts = runs.get(world) ?? new Map<string, number>();
   runs.set(world, counts);
@@ -537,7 +537,7 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
         (former) => (pk.includes('#PODLOG#') ? [] : former),
       ),
     async update(key, change, condition) {
-      // Another run under the same lease reads anew.
+      // A further run under the same lease reads again.
       if (change.set?.['until'] !== undefined && change.set['lease'] === undefined) before.clear();
       if (change.set?.['lease'] === undefined) return table.update(key, change, condition);
       await new Promise<void>((resolve) => actor.later(500, resolve));
@@ -548,7 +548,7 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
   };
 }
 
-/** Its lease is what it took, whatever the record says by now. */
+/** Makes a worker rely on its own lease, independent of the record. */
 function believesInItsLease(table: Table, actor: Actor): Table {
   if (!is('sync', actor)) return table;
   const leases = new Map<string, string>();
@@ -571,7 +571,7 @@ function believesInItsLease(table: Table, actor: Actor): Table {
 
 const seen = new WeakMap<WorldState, Map<string, { readonly at: number; readonly item: Item | undefined }>>();
 
-/** The item as somebody read it, up to that long ago. */
+/** Returns the item of an earlier read, at most that old. */
 async function stale(world: WorldState, table: Table, key: Key, ms: number): Promise<Item | undefined> {
   const items = seen.get(world) ?? new Map();
   seen.set(world, items);

@@ -17,7 +17,7 @@ export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): 
   return now !== undefined && (await holdWakeUps(deps.table, now));
 }
 
-/** Call it after list parts were marked as applied. Sweep continues what is left at `untilMs`, and after an error. */
+/** Call after pages of lists were marked as applied. Sweep continues after `untilMs` or an error. */
 export async function wakeAfterFirstLists(deps: IngestDeps, { cluster: before }: Pick<BatchContext, 'cluster'>, untilMs: number): Promise<void> {
   if (missingFirstLists(before).length === 0 && !before.lists.suppressesWakeUps) return;
   const { id } = before;
@@ -27,6 +27,6 @@ export async function wakeAfterFirstLists(deps: IngestDeps, { cluster: before }:
     const switched = await readCluster(deps.table, id);
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
-    deps.log.warn('the services are woken by sweep', { cluster: id, error: String(error) });
+    deps.log.warn('sweep enqueues the services', { cluster: id, error: String(error) });
   }
 }

@@ -22,7 +22,7 @@ const lying: Partial<Profile> = { ...crashing, ...lyingRelay(ordinaryLimits, 'co
 
 export const optInMutants: readonly Mutant[] = [
   {
-    name: 'what the built-in controllers left behind is deleted before our slices are there',
+    name: 'leftovers of the built-in controllers are deleted before our slices exist',
     seeds: [19, 13, 48],
     profile: handOver,
     api: (api, actor) => ({
@@ -47,7 +47,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'a service is handed over by what the snapshot says of it',
+    name: 'a service is handed over by the snapshot’s state of it',
     seeds: [3, 4, 2],
     profile: { ...handOver, watchDelayMs: 5_000, delayMs: 30_000, optInChanges: 40 },
     api: (api, actor) => ({
@@ -59,7 +59,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'what the built-in controllers left behind stays',
+    name: 'leftovers of the built-in controllers stay',
     seeds: [4, 7, 5],
     profile: handOver,
     api: (api, actor, { store }) => ({

@@ -8,7 +8,7 @@ const gone: Witness = { ...heard, heartbeatAtMs: nowMs - 10 * minute, apiAnswers
 const evictAfter: SilencePolicy = { silence: 'evictAfter', evictAfterSeconds: 300 };
 const source = (cluster: string, state: Source['state'] = 'fresh'): Source => ({ cluster, state, sinceMs: nowMs - 20 * minute });
 
-/** The named source among three that are heard. */
+/** Decides the state of the source among three fresh ones. */
 function step(witness: Witness, { state = 'fresh', policy = evictAfter }: { state?: Source['state']; policy?: SilencePolicy } = {}) {
   const others = ['b', 'c', 'd'].map((cluster) => ({ source: source(cluster), witness: heard, policy }));
   return stepSources({ members: [{ source: source('a', state), witness, policy }, ...others], nowMs })[0];
@@ -27,7 +27,7 @@ describe('a source', () => {
     expect(isFresh({ ...heard, heartbeatAtMs: nowMs - 90_000 }, nowMs)).toBe(true);
   });
 
-  it('a source becomes silent, and says since when', () => {
+  it('a source becomes silent, with the time', () => {
     expect(step({ ...gone, apiAnswers: true })?.source).toEqual({ cluster: 'a', state: 'silent', sinceMs: nowMs });
     expect(step({ ...gone, apiAnswers: true }, { state: 'silent' })?.source).toEqual(source('a', 'silent'));
   });
@@ -51,7 +51,7 @@ describe('a source', () => {
     expect(step(witness, { state: 'silent', policy })?.source.state).toBe('silent');
   });
 
-  it.each(['silent', 'evicted'] as const)('a source that is %s stays so whatever sweep finds: its own heartbeats bring it back', (state) => {
+  it.each(['silent', 'evicted'] as const)('a source that is %s stays so for sweep: its own heartbeats bring it back', (state) => {
     expect(step({ ...gone, apiAnswers: true }, { state })?.source).toEqual(source('a', state));
     expect(step(heard, { state })?.source).toEqual(source('a', state));
   });
@@ -64,7 +64,7 @@ describe('a source', () => {
     expect(hasReturned('fresh', heard, nowMs)).toBe(false);
   });
 
-  it('a source is not evicted while more than half of the set is silent: it is the hub that does not hear (MC-72)', () => {
+  it('a source is not evicted while more than half of the set is silent, because the hub is at fault then (MC-72)', () => {
     const sources = ['a', 'b', 'c'].map((cluster) => ({ source: source(cluster, 'silent'), witness: gone, policy: evictAfter }));
     const all = [...sources, { source: source('d'), witness: heard, policy: evictAfter }];
     expect(stepSources({ members: all, nowMs }).map((s) => [s.source.state, s.heldFor])).toEqual([
