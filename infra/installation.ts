@@ -31,5 +31,5 @@ function manifestIn(folder: string): { readonly name?: string; readonly version?
 export const programFile = (source: string): string =>
   isCheckout ? join(installation.root, source) : join(installation.root, 'dist', 'programs', source.replace(/\.ts$/, '.js'));
 
-/** What `npm run build` makes, by its path below dist/. */
+/** Returns the path of a file that `npm run build` makes, by its path below dist/. */
 export const builtFile = (path: string): string => join(installation.root, 'dist', path);

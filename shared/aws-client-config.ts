@@ -1,12 +1,12 @@
 const silent = (): void => {};
 
 /**
- * Time-outs of every client of the SDK, whose default is to wait for ever: a connection that a NAT or firewall has dropped while the function was
- * frozen is silent, and Lambda would stop the function with its whole batch. A call that times out is retried on another connection: every call here
- * may be made twice.
+ * Timeouts of every client of the SDK, whose default is to wait for ever. A connection that a NAT or firewall dropped while the function was frozen stays
+ * silent, and Lambda would stop the function with its whole batch. A call that times out is retried on another connection, so every call must be safe to
+ * repeat.
  *
- * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling (the default of 3 attempts covers less than one). A
- * message that fails comes back after some seconds, one whose run was stopped after three minutes.
+ * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling. The default of 3 attempts covers less than one second.
+ * A failed message returns after some seconds, and after three minutes if its run was stopped.
  */
 export const awsClientConfig = {
   maxAttempts: 6,
@@ -20,11 +20,11 @@ export const credentialsClientConfig = {
 };
 
 /**
- * Configuration of the clients that are called for each event and each run. Most of a call's processor time is the client's own; this takes
- * a sixth of it away (npm run bench -- sdk):
+ * Configuration of the clients that are called for each event and each run. Most of a call's processor time is the client's own. These settings save a sixth
+ * of it (npm run bench -- sdk).
  *
- * - `cacheMiddleware`: the chain of handlers is put together once a kind of command. Nothing may be added to it later, nor options be given with a call.
- * - `logger` without `info`: the SDK makes a copy of each input and output without its secrets for `info`, even of its own logger, which writes nothing.
+ * - `cacheMiddleware`: The chain of handlers is built once for each kind of command. It cannot be extended later, and calls cannot have options.
+ * - `logger` without `info`: The SDK copies each input and output without its secrets for `info`, even for its own logger, which writes nothing.
  */
 export const frequentCallConfig = {
   ...awsClientConfig,

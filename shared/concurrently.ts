@@ -1,4 +1,4 @@
-/** Runs `work` on every item, at most `limit` at a time, and gives the results in the items' order. Rejects with the first error, once all that began has ended. */
+/** Runs `work` on every item, at most `limit` at a time. Resolves to the results in order. Rejects with the first error, after all begun work has ended. */
 export async function concurrently<T, R>(limit: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

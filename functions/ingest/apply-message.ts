@@ -22,7 +22,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   const { deps, cluster } = batch;
   const message = readEvents(record.body, limitsOf(deps).queue);
   if (message.cluster !== cluster.id) {
-    throw new UnreadableMessage(`message speaks for cluster ${message.cluster} in the queue of ${cluster.id}`);
+    throw new UnreadableMessage(`message names cluster ${message.cluster} in the queue of ${cluster.id}`);
   }
   const incarnation = await incarnationOfSession(batch, message);
   if (incarnation === undefined) {

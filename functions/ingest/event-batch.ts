@@ -1,10 +1,10 @@
 /**
  * A batch of events messages of one cluster, in phases with a barrier between them:
  *
- * 1. write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts)
- * 2. raise the versions of the sets of services and nodes that changed, log the pods that were written
- * 3. raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups
- * 4. clear what was pending, then mark list parts as applied; after the last of the first lists wake every service
+ * 1. Write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts).
+ * 2. Raise the versions of the changed sets of services and nodes, and log the written pods.
+ * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups.
+ * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake every service.
  *
  * If phase 1 of a message fails, that message comes back alone. If a later phase fails, every message of the batch comes back. Each phase may run twice.
  */

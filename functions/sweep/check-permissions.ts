@@ -1,6 +1,6 @@
 /**
- * Checks, while the hub does not write to a cluster, or not for Services that opt in, or no imports, whether it would be allowed to: the calls are made as the functions' own role, which an operator who
- * switches the mode cannot assume everywhere.
+ * Checks the hub's rights in clusters that it does not write to yet, for the controllers, for Services that opt in, or for imports. The calls use the
+ * functions' own role, which an operator who switches the mode cannot assume everywhere.
  */
 import { type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -13,8 +13,8 @@ import type { SweepDeps } from './sweep-deps.ts';
 const minuteMs = 60_000;
 
 /**
- * The clusters to check in this run, the oldest answer first. A run takes the share of the fleet that checks all clusters within half the time that an
- * answer is valid, so that a fleet registered or paused in one minute is not checked in one minute ever after.
+ * Returns the clusters to check in this run, the oldest answer first. A run takes a share of the fleet, so all clusters are checked within half the validity
+ * of an answer. This spreads the checks of a fleet that was registered or paused in one minute.
  */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;

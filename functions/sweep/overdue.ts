@@ -39,5 +39,5 @@ export async function findOverdue(
 export async function wakeOverdue(deps: SweepDeps, cluster: ClusterRecord, overdue: readonly WakeUp[]): Promise<void> {
   await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
   deps.metrics.put('SweepResends', overdue.length, { cluster: cluster.id });
-  if (overdue.length > 0) deps.log.warn('overdue work woken', { cluster: cluster.id, services: overdue.length });
+  if (overdue.length > 0) deps.log.warn('overdue work enqueued again', { cluster: cluster.id, services: overdue.length });
 }

@@ -48,7 +48,7 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
 
 /** Bytes of an entry besides its projection. */
 const entryBytes = 200;
-/** Half a million pods are some 200 MB. An API server whose list has no end must not take the memory of a run that all clusters share. */
+/** Half a million pods are some 200 MB. An endless list of one API server must not take the memory of a run that all clusters share. */
 const maxListBytes = 256 << 20;
 
 async function list<K extends InputKind>(

@@ -1,9 +1,9 @@
 /**
- * Sweep does the work that no message carries: overdue work, the twice-daily resync, unfinished switches of mode, unverified sessions, own lists,
- * permission checks, sources of imports that are silent, and the records of deregistered clusters.
+ * Sweep does the periodic work: overdue work, the twice-daily resync, unfinished switches of mode, and unverified sessions. It also makes own lists, checks
+ * permissions, watches sources of imports, and purges the records of deregistered clusters.
  *
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
- * clusters do not answer; the next run does the steps that a run had no time for.
+ * clusters do not answer. The next run does the steps that did not fit.
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -64,7 +64,7 @@ async function reportAll(run: SweepRun): Promise<Reported> {
     const record = await readCluster(deps.table, id);
     read++;
     if (!record) return;
-    // A deregistered cluster has no queues any more, and no work that could be overdue.
+    // A deregistered cluster lacks queues and overdue work.
     (isDeregistered(record) ? deregistered : records).push(record);
     if (!isDeregistered(record)) reports.push(await reportCluster(deps, record));
   });
@@ -137,7 +137,7 @@ async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[])
     await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {
       const { place } = await addStep(deps, record, from);
       if (place) next.push({ id, record, place });
-      else deps.log.info('every service woken', { cluster: id, mode: record.mode });
+      else deps.log.info('every service enqueued', { cluster: id, mode: record.mode });
     });
     unfinished = next;
   }

@@ -45,7 +45,7 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
       deps.log.warn('new incarnation', { cluster: id, incarnation: incarnation + 1, sameIdentity: uid === cluster.uid });
       return;
     case 'foreign':
-      deps.log.error('a relay speaks for another cluster: what it says is put aside', { cluster: id, session, uid });
+      deps.log.error('relay reads another cluster: its messages are quarantined', { cluster: id, session, uid });
       await bindSession(deps.table, { id, incarnation: foreignCluster }, session, deps.now());
       break;
     case 'same':

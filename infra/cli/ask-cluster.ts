@@ -21,7 +21,7 @@ export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>
 export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, meta: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
   if (!hub.connectionsFile) return deployedFindings(meta, what);
   const api = await localApi(hub, meta.id);
-  if (!api) return [{ check: 'reachable', ok: false, detail: 'no connection is known' }];
+  if (!api) return [{ check: 'reachable', ok: false, detail: 'there is no connection to it' }];
   try {
     return await accessFindings(api, meta, what);
   } finally {

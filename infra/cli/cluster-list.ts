@@ -39,8 +39,8 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
   for (const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
-    if (mode === 'draining') left.push(`${id}  draining: not written to since ${modeSince}, its endpoints stay as they are`);
-    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: nothing is kept of it but its audit records`);
+    if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
+    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
     else
       rows.push([
         id,
@@ -85,6 +85,6 @@ export async function listOfAudit(hub: Hub, clusters: readonly string[], json: b
   const audits = await concurrently(16, clusters, (cluster) => listAudit(hub.table, cluster));
   const entries = clusters.flatMap((cluster, i) => (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })));
   if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
-  if (entries.length === 0) say('no switch is on record');
+  if (entries.length === 0) say('there are no audit records');
   for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);
 }

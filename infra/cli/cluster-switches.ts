@@ -46,14 +46,14 @@ async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, al
   return metas.filter((meta) => {
     const why = reasonNotSwitchable(meta, mode);
     if (why && !all) throw new UsageError(`${meta.id} ${why}`);
-    if (why && !isDeregistered(meta)) say(`${meta.id}  passed over: ${why}`);
+    if (why && !isDeregistered(meta)) say(`${meta.id}  skipped: ${why}`);
     return !why;
   });
 }
 
 /** Why the cluster can never be in that mode. */
 function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
-  if (isDeregistered(meta)) return 'has left and is not written to: put it into clusters.yaml again and deploy to have it back';
+  if (isDeregistered(meta)) return 'is deregistered: put it into clusters.yaml and deploy to register it again';
   if (mode === 'active' && meta.api?.auth.type === 'eks')
     return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
   return undefined;
@@ -66,7 +66,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
   const failed: string[] = [];
   const switched = await concurrently(16, clusters, async (meta) => {
     try {
-      if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it has left meanwhile');
+      if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it was deregistered meanwhile');
       await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})`, mode: { from: meta.mode, to: mode } });
       return meta;
     } catch (error) {
@@ -94,6 +94,6 @@ export async function wakeServices(hub: Hub, id: string): Promise<string> {
     const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta);
     return services === 1 ? '1 service woken' : `${services} services woken`;
   } catch (error) {
-    return `services are woken by sweep within a minute (not from here: ${String(error)})`;
+    return `sweep enqueues the services within a minute (not from here: ${String(error)})`;
   }
 }

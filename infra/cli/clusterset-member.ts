@@ -18,7 +18,7 @@ export interface SetSwitchOptions {
 export async function memberOf(hub: Hub, chosen: string | undefined): Promise<ClusterRecord> {
   const [id = ''] = await chosenClusters(hub.table, chosen);
   const meta = (await readCluster(hub.table, id)) as ClusterRecord;
-  if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
+  if (isDeregistered(meta)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
   return meta;
 }
 
@@ -38,11 +38,11 @@ export function standing(meta: ClusterRecord): readonly string[] {
   const evicts = silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
   return [
     `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : clusterset.imports}, exports ${namespacesText(exports)}`,
-    `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which others may have too' : ''}`,
+    `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
-    `    its changes are gathered for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
+    `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
     ...unheardKinds(meta).map(
-      (kind) => `    its relay has told no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just begun`,
+      (kind) => `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,
     ),
   ];
 }

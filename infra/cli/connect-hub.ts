@@ -1,6 +1,6 @@
 /**
- * The hub that a command is for: the deployed one, named by TABLE_NAME and the usual AWS credentials, or else the local run, which leaves its
- * addresses in a file while it runs.
+ * The hub of a command. TABLE_NAME and the usual AWS credentials choose a deployed hub. Otherwise it is the local run, which keeps its addresses in a file
+ * while it runs.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ function checkOurs(folder: string): void {
       : (rights & 0o077) !== 0
         ? `is open to others (0${rights.toString(8)}, 0700 is needed)`
         : undefined;
-  if (wrong) throw new UsageError(`${folder} ${wrong}: what it says of local runs is not believed; remove it, and start the runs again`);
+  if (wrong) throw new UsageError(`${folder} ${wrong}: its data about local runs is not trusted; remove it, and start the runs again`);
 }
 
 export interface Hub {

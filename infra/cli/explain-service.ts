@@ -24,7 +24,7 @@ import { readSet } from './read-set.ts';
 import { listedNames, unknownService } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Throws a UsageError that names what there is, when there is no such cluster, service or pod. */
+/** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
 export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {
   const input = await readExplainInput(table, key, now);
   const explanation = explainService({ ...input, ...(pod !== undefined && { asked: pod }) });

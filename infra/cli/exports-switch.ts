@@ -35,7 +35,7 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, meta);
   if (!options.override) await checkWithdrawn(hub.table, meta, namespaces);
   const exports = { ...clusterset.exports, namespaces };
-  if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} was deregistered meanwhile`);
   const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
   await noteSwitch(hub, options, what);
   say(`${id}  ${what}${mode === 'paused' ? ' (the cluster is paused: this takes effect when it is switched back)' : `, ${await wake(id)}`}`);
@@ -86,6 +86,6 @@ async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, n
   if (names.length === 0) return;
   const shown = `${names.slice(0, 20).join(', ')}${names.length > 20 ? ` and ${names.length - 20} more` : ''}`;
   throw new UsageError(
-    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${shown}, and its importers would lose these Services. --override withdraws them all the same`,
+    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${shown}, and its importers would lose these Services. --override withdraws them anyway`,
   );
 }

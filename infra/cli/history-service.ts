@@ -48,7 +48,7 @@ export interface Period {
   readonly atMost?: number;
 }
 
-/** The runs that ended in the period. Throws a UsageError when there is no such cluster. */
+/** Returns the runs that ended in the period. Throws a UsageError if the cluster does not exist. */
 export async function readHistory(table: Table, key: ServiceKey, period: Period): Promise<History> {
   const { sinceMs, nowMs, atMost = Number.POSITIVE_INFINITY } = period;
   const meta = await readCluster(table, key.cluster);
@@ -77,7 +77,7 @@ export interface ToldHistory {
   readonly remarks: readonly string[];
 }
 
-const ofShadow = 'the cluster is in shadow mode: nothing is written in shadow mode, so no history is kept';
+const ofShadow = 'the cluster is in shadow mode: the hub does not write, so it keeps no history';
 
 /** Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is unknown. */
 export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...period }: Period, filter: Filter = {}): Promise<ToldHistory> {
@@ -132,7 +132,7 @@ function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outpu
     const all = [...new Set([...listed, ...moves].map((of) => of[what]).filter(Boolean))].sort();
     if (all.includes(wanted)) return;
     throw new UsageError(
-      `no ${what} ${wanted} is listed now or on record of ${key.namespace}/${key.name} in ${key.cluster}: there are ${listedNames(all)}`,
+      `no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: there are ${listedNames(all)}`,
     );
   };
   check('pod', pod);
@@ -141,7 +141,7 @@ function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outpu
 
 /** How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come, and for one before all records. */
 export async function explainThen(table: Table, key: ServiceKey, atMs: number, nowMs: number): Promise<Then> {
-  if (atMs > nowMs) throw new UsageError(`${timeText(atMs)} is still to come: it is ${timeText(nowMs)}`);
+  if (atMs > nowMs) throw new UsageError(`${timeText(atMs)} is in the future: it is ${timeText(nowMs)}`);
   const audits = await listAudit(table, key.cluster);
   // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
   const known = await readKnown(table, key);
@@ -170,22 +170,22 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ...then.caveats,
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
     ...(meta.writerConflict && isNewest
-      ? ['another client keeps writing what the hub writes, and the hub has stopped: what is listed since is not known']
+      ? ['another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown']
       : []),
     ...partOff(meta),
     ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, meta) ? [leftBehind] : []),
-    ...(missing.length > 0 ? [`${missingText(missing)}: changes before that are left out`] : []),
-    ...(isRunning ? ['a run has not ended yet: what it has changed may be missing'] : []),
+    ...(missing.length > 0 ? [`${missingText(missing)}: earlier changes are left out`] : []),
+    ...(isRunning ? ['a run has not ended yet: its changes may be missing'] : []),
   ];
   return { ...then, caveats };
 }
 
 const pausedSince = (sinceMs: number | undefined): string =>
-  `the cluster was paused${sinceMs === undefined ? '' : ` since ${timeText(sinceMs)}`}: the hub wrote nothing, and what others wrote is not on record`;
+  `the cluster was paused${sinceMs === undefined ? '' : ` since ${timeText(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
 
 const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
 
-const leftBehind = 'what the built-in controllers left of the Service stays, and is not on record';
+const leftBehind = 'leftovers of the built-in controllers stay, and the history lacks them';
 
 /** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
 function mayHaveLeftovers(service: Service, meta: ClusterRecord): boolean {
@@ -196,7 +196,7 @@ function mayHaveLeftovers(service: Service, meta: ClusterRecord): boolean {
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
   endpoints === slices
     ? []
-    : [`the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: what others write of them is not on record`];
+    : [`the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`];
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
 function whyNotWritten(service: Service, meta: ClusterRecord): string | undefined {

@@ -6,7 +6,7 @@ import type { ToldHistory } from './history-service.ts';
 
 export function historyLines({ told, remarks }: ToldHistory, what: string): readonly string[] {
   const lines = told.flatMap(({ headline, lines }) => [headline, ...lines.map((line) => `  ${line}`)]);
-  return [...(told.length === 0 ? [`nothing on record of ${what}`] : lines), ...remarks];
+  return [...(told.length === 0 ? [`the history has no record of ${what}`] : lines), ...remarks];
 }
 
 export const historyJson = ({ told }: ToldHistory): readonly string[] => told.map((record: Told) => JSON.stringify(record));

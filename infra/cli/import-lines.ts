@@ -20,7 +20,7 @@ function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, hel
   if (preview) return preview;
   const more = leftOutCount - leftOut.length;
   return [
-    ...(inTheWay ? [`refused: a ${inTheWay} that the hub did not make stands in the way`] : []),
+    ...(inTheWay ? [`refused: a ${inTheWay} of another owner has the name`] : []),
     ...(notReady ? [`not ready: ${notReady}`] : []),
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),

@@ -44,13 +44,13 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
   }
   const { withdraws: _, ...kept } = clusterset;
   const former = clusterset.imports;
-  if (!(await saveMembership(hub.table, id, { ...kept, imports }))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await saveMembership(hub.table, id, { ...kept, imports }))) throw new UsageError(`${id} was deregistered meanwhile`);
   await noteSwitch(hub, options, `imports ${former} → ${imports}`);
   say(`${id}  imports ${former} → ${imports}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
   if (former === 'active' && imports !== 'active' && !withdraw) {
     const { key, value } = importManagedBy;
     say(
-      `${id}  what it has imported stays as it is, and follows its sources no more; imports ${id} off --withdraw deletes it, or kubectl delete serviceimports -A -l ${key}=${value}`,
+      `${id}  its imports stay as they are, and no longer follow their sources; imports ${id} off --withdraw deletes it, or kubectl delete serviceimports -A -l ${key}=${value}`,
     );
   }
 }
@@ -67,5 +67,5 @@ async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
   if (findings.every((f) => f.ok)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok))
     say(`${id}  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`);
-  throw new UsageError(`${id} keeps imports ${meta.clusterset.imports}: see above; --override switches it all the same`);
+  throw new UsageError(`${id} keeps imports ${meta.clusterset.imports}: see above; --override switches it anyway`);
 }

@@ -27,13 +27,14 @@ const lookEveryMs = 1000;
 
 export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, withdrawal: Withdrawal): Promise<void> {
   const { table, now, wait, maxMs, note, wake } = withdrawal;
-  if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, and nothing runs there: switch it to shadow or active first`);
+  if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const imported = await importedNames(table, id, clusterset.set);
   // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
   const toRun = (await clustersetWakeUps(table, (await readCluster(table, id)) as ClusterRecord)).filter(
     ({ service }) => parseWorkName(service).kind === 'import',
   );
-  if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true }))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true })))
+    throw new UsageError(`${id} was deregistered meanwhile`);
   await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listed(imported)}` : ''}`);
   say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
   const end = now() + maxMs;
@@ -43,9 +44,9 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
     const ran = isWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
     if (left.length === 0 && ran) break;
     if (now() >= end) {
-      const what = left.length > 0 ? `${left.length} imports are there: ${listed(left)}` : 'not every run has ended';
+      const what = left.length > 0 ? `${left.length} imports are left: ${listed(left)}` : 'not every run has ended';
       throw new Error(
-        `${id} stays withdrawing after ${maxMs / 1000} s, ${what}. Say it again to go on waiting, or imports ${id} active to give it up`,
+        `${id} stays withdrawing after ${maxMs / 1000} s, ${what}. Repeat the command to continue waiting, or run imports ${id} active to cancel it`,
       );
     }
     await wait(lookEveryMs);

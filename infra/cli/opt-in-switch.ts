@@ -36,7 +36,7 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   const [id = ''] = await chosenClusters(hub.table, options.id);
   const meta = (await readCluster(hub.table, id)) as ClusterRecord;
   if (optIn === undefined) return say(...(await optInLines(hub.table, meta)));
-  if (isDeregistered(meta)) throw new UsageError(`${id} has left and is not written to: put it into clusters.yaml again and deploy to have it back`);
+  if (isDeregistered(meta)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
   console.error(`opt-in on ${hub.name}`);
   if (optIn === 'active' && !override) await checkAllowed(hub, meta);
   const audit = async (what: string, atMs: number, change?: AuditRecord['optIn']): Promise<void> => {
@@ -49,7 +49,7 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   const change = { from: meta.optIn, to: optIn };
   await switchTo(hub, meta, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
   if (meta.optIn === 'active' && optIn !== 'active' && !options.withdraw)
-    say(`${id}  slices of Services that opt in stay as they are, and follow their pods no more; opt-in ${id} off --withdraw deletes them`);
+    say(`${id}  slices of Services that opt in stay as they are, and no longer follow their pods; opt-in ${id} off --withdraw deletes them`);
 }
 
 async function switchTo(
@@ -58,7 +58,7 @@ async function switchTo(
   optIn: OptIn,
   { atMs, note, wake }: { readonly atMs: number; readonly note: (what: string) => Promise<void>; readonly wake: (id: string) => Promise<string> },
 ): Promise<void> {
-  if (!(await switchOptIn(hub.table, id, optIn, atMs))) throw new UsageError(`${id} has left meanwhile`);
+  if (!(await switchOptIn(hub.table, id, optIn, atMs))) throw new UsageError(`${id} was deregistered meanwhile`);
   await note(`opt-in ${before} → ${optIn}`);
   say(`${id}  opt-in ${before} → ${optIn}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
 }
@@ -74,5 +74,5 @@ async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
   for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toApply(id)}`);
-  throw new UsageError(`${id} stays opt-in ${meta.optIn}: see above; --override switches it all the same`);
+  throw new UsageError(`${id} stays opt-in ${meta.optIn}: see above; --override switches it anyway`);
 }

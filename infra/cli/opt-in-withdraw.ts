@@ -30,16 +30,16 @@ export async function withdraw(
   { id, mode, optIn }: ClusterRecord,
   { override, waitMs, note, wake }: Withdrawal,
 ): Promise<void> {
-  if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, and nothing runs there: switch it to shadow or active first`);
+  if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const services = await readServices(table, id);
   const withdrawn = await filtered(services, (service) => hasSlices(table, id, service));
   const orphans = withdrawn.filter((service) => writerOf(service).by !== 'built-in').map(nameOf);
   if (orphans.length > 0 && !override) {
     throw new UsageError(
-      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listed(orphans)}. Add their selectors first, or say --override`,
+      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listed(orphans)}. Add their selectors first, or use --override`,
     );
   }
-  if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or has left meanwhile`);
+  if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or deregistered meanwhile`);
   await note(`slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listed(orphans)}` : ''}`);
   say(`${id}  slices of ${withdrawn.length} services are being deleted, ${await wake()}`);
   const end = now() + waitMs;
@@ -51,7 +51,7 @@ export async function withdraw(
     if (left.length === 0) break;
     if (now() >= end) {
       throw new Error(
-        `${id} stays withdrawing: ${left.length} services have slices of ours, or have not run, after ${waitMs / 1000} s: ${listed(left.map(nameOf))}. Say it again to go on waiting, or opt-in ${id} active to give it up`,
+        `${id} stays withdrawing: ${left.length} services have slices of ours, or have not run, after ${waitMs / 1000} s: ${listed(left.map(nameOf))}. Repeat the command to continue waiting, or run opt-in ${id} active to cancel it`,
       );
     }
     await sleep(lookEveryMs);

@@ -45,34 +45,34 @@ export function toldFindings(meta: ClusterRecord, now: number): readonly Finding
     {
       check: 'relay',
       ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < 90_000,
-      detail: meta.relay.heartbeatAtMs > 0 ? `last heard ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'never heard',
+      detail: meta.relay.heartbeatAtMs > 0 ? `last heartbeat ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'no heartbeat yet',
     },
   ];
 }
 
 /** Is what we compute what the cluster's own controllers write? */
 function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
-  if (meta.mode === 'active') return { ok: true, detail: 'not asked for: it stopped writing for a second writer' };
-  if (meta.modeSwitch.wasActive) return { ok: true, detail: 'not asked for: it was active until it was paused' };
+  if (meta.mode === 'active') return { ok: true, detail: 'not required: it stopped because of a second writer' };
+  if (meta.modeSwitch.wasActive) return { ok: true, detail: 'not required: it was active until it was paused' };
   if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
   if (wasReady(meta, now)) {
     const ago = Math.round((now - meta.readiness.readyAtMs) / 1000);
-    return { ok: true, detail: `it was quiet when this was asked ${ago} s ago, and since then nobody may have written` };
+    return { ok: true, detail: `there was no difference at the check ${ago} s ago; since then the endpoints may be without a writer` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
   if (meta.modeSwitch.owesWaking || meta.lists.suppressesWakeUps)
-    return { ok: false, detail: 'not every service has been woken since the last switch: what they are was not compared yet' };
+    return { ok: false, detail: 'some services have not been compared since the last switch' };
   if (owed.services > 0) {
     const more = owed.services === maxOverdueRuns ? ' or more' : '';
     return {
       ok: false,
-      detail: `${owed.services}${more} services are not compared as they are now: a run of theirs is due since ${owed.oldestSeconds} s`,
+      detail: `${owed.services}${more} services have changed since their last comparison: a run is due for ${owed.oldestSeconds} s`,
     };
   }
   const quietFor = now - Math.max(meta.modeSwitch.atMs, meta.readiness.differenceAtMs);
   return {
     ok: quietFor >= quietMs,
-    detail: `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are asked for`,
+    detail: `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are required`,
   };
 }
 
@@ -81,11 +81,11 @@ const builtInControllers = 'built-in controllers';
 /** Do all checks pass but the one of the cluster's own controllers? */
 export const onlyControllersLeft = (findings: readonly Finding[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
 
-export const declaredOff: Finding = { check: builtInControllers, ok: true, detail: 'off, as you say' };
+export const declaredOff: Finding = { check: builtInControllers, ok: true, detail: 'off, as you confirmed' };
 export const notDeclaredOff: Finding = {
   check: builtInControllers,
   ok: false,
-  detail: 'switch them off on every control-plane node, then say --controllers-off',
+  detail: 'switch them off on every control-plane node, then use --controllers-off',
 };
 
 export type AskedFor = 'active' | 'opt-in' | 'imports';
@@ -111,7 +111,7 @@ export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFo
   if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > maxRightsMs) {
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
-  if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not ask it: ${rights.error}` }];
+  if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not call it: ${rights.error}` }];
   return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(of(rights, meta, what))];
 }
 
@@ -119,9 +119,9 @@ export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFo
 const isAnswered = ({ imports }: RightsAnswer, what: AskedFor): boolean => what !== 'imports' || imports !== undefined;
 
 const notKnown: { readonly [W in AskedFor]: string } = {
-  active: 'not known yet: sweep asks the cluster every ten minutes while it is not written to',
-  'opt-in': 'not known yet: sweep asks a cluster in shadow mode, or with opt-in shadow, every ten minutes',
-  imports: 'not known yet: sweep asks a cluster of a set whose imports are not active every ten minutes',
+  active: 'unknown: sweep checks the cluster every ten minutes while the hub does not write to it',
+  'opt-in': 'unknown: sweep checks a cluster in shadow mode, or with opt-in shadow, every ten minutes',
+  imports: 'unknown: sweep checks a cluster of a set whose imports are not active every ten minutes',
 };
 
 function of({ missing, optIn, imports = [] }: MissingRights, { settings }: ClusterRecord, what: AskedFor): readonly string[] {
@@ -149,7 +149,7 @@ export async function controllersOff(api: ClusterApi, namespace: string, suffix:
     return {
       check,
       ok: false,
-      detail: `not checked: no canary Service could be made in ${namespace} (${String(error)}); --controllers-off vouches for it`,
+      detail: `not checked: no canary Service could be made in ${namespace} (${String(error)}); --controllers-off confirms it`,
     };
   }
   try {

@@ -25,10 +25,10 @@ export async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number,
   const findings = await preflight(hub, meta, quietMs, namespace, controllersDeclaredOff);
   for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
-  if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it all the same`);
+  if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it anyway`);
   if (!wasReady(meta, hub.now())) await recordReady(hub.table, meta.id, hub.now());
   throw new UsageError(
-    `${meta.id} stays ${meta.mode} until its own controllers are off; for an hour what differs because nobody writes does not count`,
+    `${meta.id} stays ${meta.mode} until its own controllers are off; differences within the next hour do not count, because no controller writes`,
   );
 }
 

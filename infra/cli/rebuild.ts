@@ -44,7 +44,7 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   if (!meta) return undefined;
   if (isDeregistered(meta)) {
     if (await beforeRebuild(table, id)) return meta;
-    say(`${id}  passed over: it has left`);
+    say(`${id}  skipped: it is deregistered`);
     return undefined;
   }
   if (!(await startRebuild(table, meta, now()))) return undefined;
@@ -62,7 +62,7 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
     await concurrently(32, own, (key) => table.delete(key));
     cleared += own.length;
     next = page.next;
-    if (++pages % 100 === 0) say(`${pages} pages of the table read, ${cleared} records forgotten so far`);
+    if (++pages % 100 === 0) say(`${pages} pages of the table read, ${cleared} records deleted so far`);
   } while (next);
   return cleared;
 }
@@ -76,7 +76,7 @@ async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues
   await recordAudit(table, id, {
     at: new Date(now()).toISOString(),
     who,
-    what: `rebuilt: forgotten but for its mode (${former.mode}), optIn (${optIn}) and settings`,
+    what: `rebuilt: all records deleted except its mode (${former.mode}), optIn (${optIn}) and settings`,
   });
   return former;
 }

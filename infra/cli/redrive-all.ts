@@ -48,7 +48,7 @@ async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boo
     for (const [n, { queue, cluster, subject, why, sentAtMs }] of some.entries()) {
       if (json)
         say(JSON.stringify({ sentAt: new Date(sentAtMs).toISOString(), cluster, queue, subject, why, ...(run && { redriven: done[n] === true }) }));
-      const fate = done[n] === undefined ? '' : done[n] ? ' → taken up again' : ' → stays: it can’t be taken up';
+      const fate = done[n] === undefined ? '' : done[n] ? ' → enqueued again' : ' → stays: it cannot be enqueued';
       if (!json) say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
       if (done[n]) redriven++;
     }
@@ -58,7 +58,7 @@ async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boo
 }
 
 function report({ found, redriven }: { readonly found: number; readonly redriven: number }, more: boolean, run: boolean, hub: string): void {
-  if (found === 0) say(`nothing was set aside in ${hub}`);
-  else if (run) say(`${redriven} of ${found} taken up again${more ? '; more than was looked at is left: run it again' : ''}`);
-  else say(`${found}${more ? ' and more' : ''} set aside; --run takes them up again`);
+  if (found === 0) say(`no parked work, dead letters or quarantined messages in ${hub}`);
+  else if (run) say(`${redriven} of ${found} enqueued again${more ? '; further messages are left: run the command again' : ''}`);
+  else say(`${found}${more ? ' and more' : ''} messages; --run enqueues them again`);
 }

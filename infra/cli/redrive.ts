@@ -123,7 +123,7 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
           queue,
           cluster: owner,
           subject,
-          why: `it speaks for cluster ${speaksFor} in the queue of ${owner}: not believed`,
+          why: `it names cluster ${speaksFor} in the queue of ${owner}: not trusted`,
           sentAtMs,
           redrive: never,
         };

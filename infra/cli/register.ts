@@ -73,7 +73,7 @@ async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterCo
 /** Asks SQS for the ARN, so a queue that was deleted is not registered. */
 async function arnOf(sqs: SQSClient, url: string): Promise<string> {
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] }));
-  if (!Attributes?.['QueueArn']) throw new Error(`queue ${url} does not tell its ARN`);
+  if (!Attributes?.['QueueArn']) throw new Error(`queue ${url} returns no ARN`);
   return Attributes['QueueArn'];
 }
 
@@ -96,7 +96,7 @@ function checkHub(hub: Hub, { hub: { name } }: Config, outputs: Outputs, files: 
   const table = outputs[hubStackName(name)]?.['TableName'];
   if (table !== hub.tableName) {
     throw new UsageError(
-      `${files.clusters} and ${files.outputs} are of the hub ${name} with table ${table ?? '(not in the outputs)'}, and the command is for ${hub.name}`,
+      `${files.clusters} and ${files.outputs} belong to the hub ${name} with table ${table ?? '(not in the outputs)'}, and the command is for ${hub.name}`,
     );
   }
 }

@@ -89,7 +89,7 @@ function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues)
   if (values.queueUrl) {
     const roleArn = values.roleArn ?? known ?? '';
     if (projectsToken(cluster.relay) && !roleArn) {
-      throw new UsageError(`the relay of ${cluster.id} is known by ${identity.type}: give --role-arn too, output RelayRoleArn of its stack`);
+      throw new UsageError(`the relay of ${cluster.id} has the identity ${identity.type}: give --role-arn too, output RelayRoleArn of its stack`);
     }
     return { eventsQueueUrl: values.queueUrl, roleArn };
   }

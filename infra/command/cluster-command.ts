@@ -43,7 +43,7 @@ const list = (): Command =>
 
 const audit = (): Command =>
   withHub(new Command('audit'))
-    .description('who switched what, and when')
+    .description('audit records of switches')
     .argument('[cluster]', 'of this cluster alone')
     .option('--all', 'of every cluster (default without a cluster)')
     .option('--json', 'as a JSON list')
@@ -68,10 +68,10 @@ const pause = (): Command => switching('pause', 'nothing is written any more');
 const shadow = (): Command => switching('shadow', 'compares, writes for opt-ins alone');
 const active = (): Command =>
   switching('active', 'writes; checks first')
-    .option('--controllers-off', "your word that the cluster's own two controllers are off")
-    .option('--quiet-for <seconds>', 'how long shadow must have shown no difference', milliseconds)
-    .option('--namespace <name>', 'where the check looks whether the own controllers are off')
-    .option('--override', 'switches without the checks; the audit record says so');
+    .option('--controllers-off', "confirms that the cluster's own two controllers are off")
+    .option('--quiet-for <seconds>', 'required time without a difference in shadow mode', milliseconds)
+    .option('--namespace <name>', 'namespace of the check that the own controllers are off')
+    .option('--override', 'switches without the checks, and notes that in the audit record');
 
 const optIn = (): Command =>
   withHub(new Command('opt-in'))
@@ -80,9 +80,9 @@ const optIn = (): Command =>
     .argument('<cluster>', 'its id')
     .addArgument(new Argument('[mode]', 'what is done for them; active checks first').choices(optIns))
     .option('--reason <text>', 'for the audit record')
-    .option('--override', 'switches without the checks; the audit record says so')
-    .option('--withdraw', 'with off: our slices are deleted first')
-    .option('--wait-for <seconds>', 'how long a withdrawal is waited for (default: 600)', milliseconds)
+    .option('--override', 'switches without the checks, and notes that in the audit record')
+    .option('--withdraw', 'with off: deletes our slices first')
+    .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
     .action(async (id: string, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
       const [{ optInCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/opt-in-switch.ts'),
@@ -96,17 +96,17 @@ const ofSet = (name: string): Command =>
   withHub(new Command(name))
     .argument('<cluster>', 'its id')
     .option('--reason <text>', 'for the audit record')
-    .option('--override', 'switches without the checks; the audit record says so');
+    .option('--override', 'switches without the checks, and notes that in the audit record');
 
 type SetValues = Omit<SetSwitchOptions, 'id'> & HubChoice;
 
 const imports = (): Command =>
   ofSet('imports')
     .summary('of what other clusters export')
-    .description('Of Services that other clusters of the set export; says how the cluster stands without a mode.')
+    .description('Switches imports of Services that other clusters of the set export; without a mode shows the state.')
     .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
-    .option('--withdraw', 'with off: what was imported is deleted first')
-    .option('--wait-for <seconds>', 'how long a withdrawal is waited for (default: 600)', milliseconds)
+    .option('--withdraw', 'with off: deletes the imports first')
+    .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
     .action(async (id: string, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
       const [{ importsCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/imports-switch.ts'),
@@ -119,7 +119,7 @@ const imports = (): Command =>
 const exports = (): Command =>
   ofSet('exports')
     .summary('what it may export')
-    .description('Of which namespaces it may export Services; says how the cluster stands without them.')
+    .description('Sets the namespaces whose Services it may export; without them shows the state.')
     .argument('[namespaces]', 'all, none, or names with "," between them')
     .action(async (id: string, namespaces: string | undefined, values: SetValues) => {
       const [{ exportsCommand }, { wakeServices }] = await Promise.all([

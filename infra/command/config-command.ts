@@ -3,7 +3,7 @@ import { Command } from 'commander';
 export const configCommand = (): Command =>
   new Command('config')
     .summary('the clusters file')
-    .description('The clusters file: begins it, checks it, and tells editors what it may have.')
+    .description('The clusters file: creates it, checks it, and prints its schema for editors.')
     .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init\n  $ fleet-endpoints config check clusters.yaml')
     .addCommand(init())
     .addCommand(check())
@@ -26,7 +26,7 @@ const schema = (): Command =>
 
 const check = (): Command =>
   new Command('check')
-    .description('tells every mistake with its line and column')
+    .description('prints every mistake with its line and column')
     .argument('[file]', 'the clusters file', 'clusters.yaml')
     .option('--json', 'the values as read, defaults filled in')
     .action(async (file: string, { json }: { readonly json?: boolean }) => {

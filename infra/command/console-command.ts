@@ -15,8 +15,8 @@ export const consoleCommand = (): Command =>
       `Dashboards, fleet, and why a pod is an address. For a deployed hub it serves them on this machine, with its
 AWS credentials, and changes nothing; of a local run, which has a console of its own, it prints the address.`,
     )
-    .addOption(new Option('--hub-name <name>', "the deployed hub's, if its table's name does not begin with it"))
-    .option('--port <number>', "the deployed hub's console; 0 for any that is free", port, 8081)
+    .addOption(new Option('--hub-name <name>', "the deployed hub's name, if its table's name does not begin with it"))
+    .option('--port <number>', "port of the deployed hub's console; 0 for any free port", port, 8081)
     .option('--json', 'the address as JSON: {"url": …}')
     .addHelpText(
       'after',

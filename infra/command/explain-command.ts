@@ -10,7 +10,7 @@ interface Chosen extends HubChoice {
 export const explainCommand = (): Command =>
   withService(withHub(new Command('explain')))
     .summary('why a service has the endpoints that it has')
-    .description('Tells why a service has the endpoints that it has: of each pod, why it is an address or not.')
+    .description('Explains the endpoints of a service, and why each of its pods is an address or not.')
     .argument('[pod]', 'this pod alone')
     .option('--at <time>', 'as it was then: 2026-03-01T14:03:00Z, 14:03 (UTC), 20m (ago)')
     .option('--json', 'the whole explanation as JSON')

@@ -12,7 +12,7 @@ interface Chosen extends HubChoice {
 export const historyCommand = (): Command =>
   withService(withHub(new Command('history')))
     .summary('what changed a service’s endpoints, when and why')
-    .description('Tells what each run of a service changed, when and why, oldest first.')
+    .description('Prints the changes of each run of a service with time and reason, oldest first.')
     .option('--since <span>', 'only the last 90s, 30m, 2h or 3d')
     .option('--address <ip>', 'only changes of this address')
     .option('--pod <name>', 'only changes of this pod')

@@ -48,7 +48,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
 
 /** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. */
 function answering(command: Command): Command {
-  command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help tells what there is)`);
+  command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help lists the options)`);
   command.configureOutput({ outputError: (text, write) => write(withoutFarGuess(text)) });
   for (const below of command.commands) answering(below);
   return command;

@@ -4,11 +4,11 @@ import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
 export const redriveCommand = (): Command =>
   withHub(new Command('redrive'))
-    .summary('what was set aside, and takes it up again')
-    .description('Lists what was set aside and why: parked work, dead letters, quarantined messages.')
+    .summary('lists failed messages, and enqueues them again')
+    .description('Lists parked work, dead letters and quarantined messages with their reasons.')
     .argument('[cluster]', 'of this cluster alone')
     .option('--all', 'of every cluster (default without a cluster)')
-    .option('--run', 'takes it up again')
+    .option('--run', 'enqueues them again')
     .option('--json', 'a JSON object for each message, a line each')
     .addHelpText(
       'after',

@@ -5,7 +5,7 @@ import { isCheckout } from '#infra/installation.ts';
 export const relayCommand = (): Command =>
   new Command('relay')
     .summary('what a cluster gets installed')
-    .description('What a cluster gets installed: the manifest of its relay, or the Helm chart.')
+    .description('Prints or writes the installation of a cluster: the manifest of its relay, or the Helm chart.')
     .addHelpText(
       'after',
       `
@@ -26,8 +26,8 @@ const manifest = (): Command =>
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
     .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
     .option('--queue-url <url>', "instead: output EventsQueueUrl of the cluster's stack")
-    .option('--role-arn <arn>', 'with it, where the relay is known by irsa: output RelayRoleArn')
-    .option('--region <name>', "of the queue, where its URL doesn't tell")
+    .option('--role-arn <arn>', 'with --queue-url, for the identity irsa: output RelayRoleArn')
+    .option('--region <name>', 'region of the queue, if its URL lacks it')
     .action(async (cluster: string, values: ManifestValues) => {
       const { manifestText } = await import('#infra/cli/relay-install.ts');
       process.stdout.write(manifestText(cluster, values));

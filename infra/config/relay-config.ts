@@ -21,7 +21,7 @@ const identity = byType({
   }),
   irsa: fields({
     type: required(literal('irsa')),
-    oidcProviderArn: required(arn('iam', 'an OIDC provider'), "The provider that knows the cluster's tokens."),
+    oidcProviderArn: required(arn('iam', 'an OIDC provider'), "The provider that issues the cluster's tokens."),
   }),
   'existing-role': fields({
     type: required(literal('existing-role')),

@@ -1,4 +1,4 @@
-/** The answers of the console's API, for server and page. */
+/** Types of the console's API, for server and page. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 import type { ImporterState, SourceStateName } from '#shared/explain/explanation.ts';
 import type { Told } from '#shared/history/sentences.ts';
@@ -9,17 +9,17 @@ export type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];
   readonly clusters: readonly string[];
-  /** How far a chart may look back. */
+  /** The choices of a chart's time span. */
   readonly minutes: readonly number[];
-  /** How often the page asks again. */
+  /** Interval of the page's requests, seconds. */
   readonly refreshSeconds: number;
 }
 
 export interface SeriesAnswer {
-  /** Start of the first value, seconds since the epoch; then one value each `period` seconds. */
+  /** Start of the first value, seconds since the epoch. The next values follow every `period` seconds. */
   readonly from: number;
   readonly period: number;
-  /** For each widget, in the dashboard's order, its series in theirs. */
+  /** The series of each widget, both in the dashboard's order. */
   readonly widgets: readonly (readonly SeriesValues[])[];
 }
 
@@ -35,14 +35,14 @@ export interface FleetRow {
   readonly version: string;
   /** Seconds; null before the first heartbeat. */
   readonly heartbeatAge: number | null;
-  /** Age in seconds of the oldest overdue work; 0 for none. */
+  /** Age in seconds of the oldest pending work, or 0 without pending work. */
   readonly oldestDirty: number;
   /** Milliseconds from the relay's observation to the accepted write, over the last five minutes. */
   readonly p50: number | null;
   readonly p99: number | null;
-  /** Runs that failed and work that was parked, in the last five minutes. */
+  /** Number of failed runs and parked work items in the last five minutes. */
   readonly errors: number;
-  /** `closed`, or why it is open; before that, what the first lists lack. */
+  /** `closed`, the reason why the circuit is open, or the kinds whose first lists are missing. */
   readonly circuit: string;
   readonly differences: number;
 }
@@ -51,12 +51,12 @@ export interface ServiceEntry {
   readonly namespace: string;
   readonly name: string;
   readonly type: string;
-  /** Who writes its endpoints, in a few words; and why, in a sentence. */
+  /** The writer of its endpoints in a few words, and the reason in a sentence. */
   readonly writer: string;
   readonly why: string;
 }
 
-/** What the clusters of the hub export to one another, and import. */
+/** The exports and imports of the hub's clusters. */
 export interface ClustersetAnswer {
   readonly members: readonly MemberRow[];
   /** Half of the set is silent, so sweep evicts no cluster. */
@@ -68,20 +68,20 @@ export interface ClustersetAnswer {
 export interface MemberRow {
   readonly cluster: string;
   readonly set: string;
-  /** Which namespaces it may export. */
+  /** The namespaces that the cluster may export. */
   readonly exports: string;
   readonly imports: string;
-  /** Does its word count for those that import from it? */
+  /** The state of the cluster as a source of imports. */
   readonly state: SourceStateName;
   readonly why: string;
-  /** Of its exports those that are valid, and those that are not. */
+  /** Numbers of valid and of invalid exports. */
   readonly exported: number;
   readonly refused: number;
   readonly imported: number;
   readonly owed: number;
-  /** Imports that another owner's object stands in the way of. */
+  /** Number of imports that an object of another owner prevents. */
   readonly inTheWay: number;
-  /** Over all of its imports. */
+  /** Sums over all imports of the cluster. */
   readonly leftOut: number;
   readonly collisions: number;
   readonly held: number;
@@ -92,10 +92,10 @@ export interface SetServiceRow {
   readonly set: string;
   readonly namespace: string;
   readonly name: string;
-  /** In the order of precedence, and then the exports that are not valid. */
+  /** Sources in the order of precedence, then the invalid exports. */
   readonly sources: readonly StateOfCluster<SourceStateName | 'not valid'>[];
   readonly importers: readonly StateOfCluster<ImporterState>[];
-  /** Sentences: what differs from all being well. */
+  /** Sentences about the problems of the name. */
   readonly remarks: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 
-/** The script and the style of the console's page, by name. */
+/** Returns the script and the style of the console's page, by name. */
 export async function bundlePage(): Promise<ReadonlyMap<string, string>> {
   const source = (name: string): string => fileURLToPath(new URL(`./page/${name}`, import.meta.url));
   const { outputFiles } = await build({
@@ -17,7 +17,7 @@ export async function bundlePage(): Promise<ReadonlyMap<string, string>> {
     outdir: '/',
     logLevel: 'silent',
   });
-  // Its process is no longer needed.
+  // esbuild's process would keep this one alive.
   await stop();
   return new Map(outputFiles.map((f) => [f.path.split('/').at(-1) as string, f.text]));
 }

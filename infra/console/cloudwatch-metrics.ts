@@ -1,4 +1,4 @@
-/** CloudWatch as the console's source: GetMetricData in batches, each answer kept for a minute, for metrics have one value a minute and each is paid for. */
+/** CloudWatch as the console's source: GetMetricData in batches. Metrics have one value a minute and each read costs, so answers are kept for a minute. */
 import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
@@ -9,28 +9,28 @@ import type { MetricsSource, Recent } from './metrics-source.ts';
 
 export interface CloudWatchOptions {
   readonly client: CloudWatchClient;
-  /** The hub's name, which is in the names of its dashboards and of its metrics' namespace. */
+  /** The hub's name, which is part of its dashboards' names and its metrics' namespace. */
   readonly hub: string;
   readonly region: string;
   /** ms since the epoch. */
   readonly now: () => number;
 }
 
-/** US dollars for each metric of a GetMetricData request, in most regions. */
+/** Price of each metric of a GetMetricData request in US dollars, in most regions. */
 export const dollarsPerMetric = 0.01 / 1_000;
-/** CloudWatch's limit of a request. */
+/** CloudWatch's limit of queries in a request. */
 const maxQueries = 500;
 const keptMs = 60_000;
 const recentSeconds = 300;
 
-/** Rejects where the hub's dashboards are not there or may not be read. */
+/** Rejects if the hub's dashboards do not exist or may not be read. */
 export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<MetricsSource> {
   const { hub, region, now } = options;
   const read = async (dashboard: Dashboard): Promise<DeployedDashboard> =>
     deployedDashboard(dashboard, await readDashboard(options.client, dashboardNameOf(hub, region, dashboard)));
   const deployed = await Promise.all([read(fleetDashboard), read(clusterDashboard)]);
   const kept = new Map<string, { readonly untilMs: number; readonly answer: Promise<unknown> }>();
-  /** Asked for again a minute later; at once where it failed. */
+  /** Keeps an answer for a minute. A failure is not kept. */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key);
     if (known && now() < known.untilMs) return known.answer as Promise<T>;
@@ -65,7 +65,7 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
       query(c, 'SyncsFailed', 'Sum'),
       query(c, 'Parked', 'Sum'),
     ]);
-    // CloudWatch aligns a period of five minutes to the hour: the newest that has begun.
+    // CloudWatch aligns periods of five minutes to the hour. The query covers the current period and the one before.
     const from = (Math.floor(now() / 1000 / recentSeconds) - 1) * recentSeconds;
     const found = await readMetrics(options.client, queries, { from, period: recentSeconds, count: 2 });
     return new Map(
@@ -87,7 +87,7 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
   };
 }
 
-/** Up to 180 points a chart. */
+/** Returns the period in seconds, for at most 180 points a chart. */
 export const periodOf = (minutes: number): number => (minutes <= 180 ? 60 : 300);
 
 async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
@@ -102,7 +102,7 @@ interface Span {
   readonly count: number;
 }
 
-/** For each query its values from `from` on, null where there is none. */
+/** Returns the values of each query from `from` on, with null for a missing value. */
 async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
   const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) => queries.slice(i * maxQueries, (i + 1) * maxQueries));
   return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();

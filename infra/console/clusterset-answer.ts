@@ -1,4 +1,4 @@
-/** The clusters of the hub's sets, and each name that they export: read from a few partitions of each cluster, whatever the number of its pods. */
+/** Reads the clusters of the hub's sets and each exported name. It reads a few partitions of each cluster, independent of the number of pods. */
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -28,11 +28,11 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
   return { members: members.map((member) => memberRow(member, services, now)), isHalfSilent: isHalfSilent(heard, now), services };
 }
 
-/** Or did: what is left of it is shown. */
+/** Returns true if the cluster exports or imports, or has objects left from an earlier time. */
 const takesPart = ({ record, exports, imports }: Member): boolean =>
   exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
 
-/** A cluster of which as much is owed is behind with everything. */
+/** Bound on the pending work items that are read. A cluster with more is behind with all its imports. */
 const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
@@ -66,7 +66,7 @@ async function alive<K extends ClustersetKind>(table: Table, cluster: string, ki
   return (await readObjects({ table, cluster }, kind, '')).flatMap((record) => decodeObjectOf(kind, record) ?? []);
 }
 
-/** Each name that a cluster exports, or would. */
+/** Returns each name that a cluster exports or has a ServiceExport for. */
 async function readNames(table: Table, members: readonly Member[]): Promise<readonly NameOfSet[]> {
   const places = new Map<string, { readonly set: string; readonly namespace: string }>();
   for (const { record, exports, imports } of members) {
@@ -91,7 +91,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
 
 const noEntries: SetEntries = { faces: new Map(), woken: new Map(), failures: new Map(), winner: undefined, owed: new Set(), rubbish: [] };
 
-/** The Service of an export that has not come to the set says why. */
+/** Reads the Services of exports that are missing in the set, because they explain why. */
 async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {
   const key = `${name.namespace}/${name.name}`;
   const untold = members.filter((m) => m.exports.has(key) && !name.entries.faces.has(m.record.id));

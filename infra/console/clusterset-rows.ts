@@ -1,4 +1,4 @@
-/** What the records of the members of a set say of each exported name and of each member. */
+/** Rows of the console for each exported name and each member of a set, from the members' records. */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
@@ -14,14 +14,14 @@ import type { SetEntries } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
 import type { MemberRow, SetServiceRow, StateOfCluster } from './api-types.ts';
 
-/** A cluster of a set, as its records have it. Maps are by "namespace/name". */
+/** A cluster of a set, from its records. Keys of maps are "namespace/name". */
 export interface Member {
   readonly record: ClusterRecord;
   readonly exports: ReadonlyMap<string, ServiceExport>;
   readonly imports: ReadonlySet<string>;
   readonly namespaces: ReadonlyMap<string, ObjectOfKind['Namespace']>;
   readonly reports: ReadonlyMap<string, ImportReport>;
-  /** Of its imports: since when a run is owed. */
+  /** Imports with a pending run, with its time in ms since the epoch. */
   readonly owed: ReadonlyMap<string, number>;
 }
 
@@ -30,7 +30,7 @@ export interface NameOfSet {
   readonly namespace: string;
   readonly name: string;
   readonly entries: SetEntries;
-  /** By cluster: the Services of exports that the set has not been told of. */
+  /** Services of exports that are missing in the set, by cluster. */
   readonly untold: ReadonlyMap<string, Service | undefined>;
 }
 
@@ -42,7 +42,7 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
   const faces = [...entries.faces].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
-  // Of one set: every member has the same.
+  // All members of a set have the same setting.
   const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
   const merged = mergeExports(faces, { winner: settledWinner(entries.winner, now), precedence });
   const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
@@ -78,7 +78,7 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
     remarks: [
       ...(merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? []),
       ...[...told, ...untold].filter((s) => s.state !== 'fresh').map(sentence),
-      ...importers.filter((i) => i.state === 'refused' || i.state === 'owed').map(sentence),
+      ...importers.filter((i) => i.state === 'refused' || i.state === 'pending').map(sentence),
       ...together(members.flatMap((member) => reportRemarks(member, key))),
     ],
   };
@@ -86,16 +86,16 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
 
 function untoldSource({ namespace, name }: NameOfSet, member: Member | undefined, cluster: string, service: Service | undefined): Source {
   const exported = member?.exports.get(`${namespace}/${name}`);
-  if (!member || !exported) return { cluster, state: 'not valid', why: 'its export is gone' };
+  if (!member || !exported) return { cluster, state: 'not valid', why: 'its export is deleted' };
   const { clusterset, optIn } = member.record;
   const isDeleting = exported.metadata.deletionTimestamp !== undefined;
   const allowed = clusterset.exports.namespaces;
   const { validity } = checkExport(cluster, exported, validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' }));
-  const why = validity.valid ? 'the run of its export is owed' : `${validity.reason}, ${validity.message}`;
+  const why = validity.valid ? 'the run of its export is pending' : `${validity.reason}, ${validity.message}`;
   return { cluster, state: 'not valid', why };
 }
 
-/** More of one import than fits a row is in its explanation. */
+/** Number of endpoints and clusters named in a row. The explanation has all of them. */
 const shownLeftOut = 3;
 
 interface Remark {
@@ -112,7 +112,7 @@ function reportRemarks({ record: { id }, reports }: Member, key: string): readon
   ];
 }
 
-/** Importers find the same, as a rule: it is said once for all of them. */
+/** Merges equal remarks of several importers, because importers usually have the same. */
 const together = (remarks: readonly Remark[]): readonly string[] =>
   [...Map.groupBy(remarks, (r) => r.text)].map(([text, same]) => {
     const clusters = same.map((r) => r.cluster);
@@ -136,7 +136,7 @@ export function memberRow({ record, reports, exports }: Member, services: readon
     exported: sources.filter((s) => s.state !== 'not valid').length,
     refused: sources.filter((s) => s.state === 'not valid').length,
     imported: importers.filter((i) => i.state === 'imported').length,
-    owed: importers.filter((i) => i.state === 'owed').length,
+    owed: importers.filter((i) => i.state === 'pending').length,
     inTheWay: importers.filter((i) => i.state === 'refused').length,
     leftOut: sum(all.map((r) => r.leftOutCount ?? 0)),
     collisions: sum(all.map((r) => r.collisions ?? 0)),

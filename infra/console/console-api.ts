@@ -14,10 +14,10 @@ import type { Routes } from './server.ts';
 
 export interface ApiDeps {
   readonly metrics: MetricsSource;
-  /** Undefined until the table's server runs. */
+  /** Returns undefined until the table's server runs. */
   readonly table: () => Table | undefined;
   readonly now: () => number;
-  /** How often the page asks again. */
+  /** Interval of the page's requests, seconds. */
   readonly refreshSeconds: number;
 }
 
@@ -56,14 +56,14 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
   };
 }
 
-/** Runs that the page has room for. */
+/** Number of runs that the page can show. */
 const newestRuns = 200;
 
 class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** A name that a cluster only imports has no Service and no history, but an explanation. `/api/explain` refuses an unknown name. */
+/** Returns an empty history for a name that a cluster only imports: it has an explanation, but lacks a Service. `/api/explain` refuses an unknown name. */
 function noHistory(error: unknown): HistoryAnswer {
   if (!(error instanceof UsageError)) throw error;
   return { told: [], remarks: [] };

@@ -1,12 +1,12 @@
 /**
- * The dashboards of a deployed hub, as CloudWatch keeps them: they name the functions, queues and table whose names CloudFormation made, and what they
- * show is what this hub emits, whatever its version.
+ * Reads the dashboards of a deployed hub from CloudWatch. They contain the names of functions, queues and table that CloudFormation generated, and the
+ * metrics that this hub's version emits.
  */
 import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
 import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { Statistic } from '#infra/monitoring/series.ts';
 
-/** A metric as CloudWatch is asked for it. */
+/** A metric in a request to CloudWatch. */
 export interface MetricQuery {
   readonly namespace: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface MetricQuery {
   readonly statistic: Statistic;
 }
 
-/** A dashboard of ours without the series that the deployed one lacks, and the query of each that is left, by widget and series. */
+/** A dashboard without the series that the deployed dashboard lacks, and the query of each series, by widget and series. */
 export interface DeployedDashboard {
   readonly dashboard: Dashboard;
   readonly queries: readonly (readonly MetricQuery[])[];
@@ -28,7 +28,7 @@ interface Body {
 
 type Drawn = Widget['series'][number];
 
-/** Widgets are found by title and series by label. `text` is the body of GetDashboard. */
+/** Matches widgets by title and series by label. `text` is the body of GetDashboard. */
 export function deployedDashboard(dashboard: Dashboard, text: string): DeployedDashboard {
   const { widgets = [] } = JSON.parse(text) as Body;
   const byTitle = new Map(widgets.map(({ properties }) => [properties?.title, properties?.metrics ?? []]));
@@ -55,7 +55,7 @@ const optionsOf = (entry: Entry): { readonly label?: string; readonly stat?: str
   return typeof last === 'object' ? last : {};
 };
 
-/** [namespace, name, dimension, value, …, options] */
+/** Parses an entry of the form [namespace, name, dimension, value, …, options]. */
 function metricOf(entry: Entry): Omit<MetricQuery, 'statistic'> {
   const [namespace = '', name = '', ...rest] = entry.filter((part) => typeof part === 'string');
   const dimensions: { [name: string]: string } = {};
@@ -63,7 +63,7 @@ function metricOf(entry: Entry): Omit<MetricQuery, 'statistic'> {
   return { namespace, name, dimensions };
 }
 
-/** In the values of dimensions the placeholder of the chosen cluster is replaced, as CloudWatch's variable does. */
+/** Replaces the placeholder of the chosen cluster in the values of dimensions, as CloudWatch's variable does. */
 export const ofCluster = (query: MetricQuery, cluster: string): MetricQuery => ({
   ...query,
   dimensions: Object.fromEntries(Object.entries(query.dimensions).map(([name, value]) => [name, value.replaceAll(chosenCluster, cluster)])),

@@ -1,4 +1,4 @@
-/** The console of a deployed hub: the page of a local run, with the table and CloudWatch behind it. Read-only: nothing here writes. */
+/** The console of a deployed hub: the page of a local run, with data of the table and CloudWatch. It never writes. */
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
@@ -8,10 +8,10 @@ import type { MetricsSource } from './metrics-source.ts';
 import { pageRoutes } from './page.ts';
 import { type Console, startConsole } from './server.ts';
 
-/** Records change each second, and each look costs reads of the table. */
+/** Records change each second, but each refresh costs reads of the table. */
 const refreshSeconds = 15;
 
-/** `price`: a sentence. Throws a UsageError where the hub's dashboards cannot be read. */
+/** Resolves to the server and a sentence about its price. Throws a UsageError if the hub's dashboards cannot be read. */
 export async function deployedConsole(
   { table, now }: Pick<Hub, 'table' | 'now'>,
   hub: string,
@@ -30,5 +30,5 @@ async function priceOf(metrics: MetricsSource): Promise<string> {
   const count = (await metrics.dashboards()).map(({ rows }) => rows.flatMap((r) => r.widgets.flatMap((w) => w.series)).length);
   const most = Math.max(...count);
   const hourly = (most * 60 * dollarsPerMetric).toFixed(2);
-  return `While a page is open CloudWatch is asked once a minute for up to ${most} metrics and four of each cluster: about $${hourly} an hour, and $${(4 * 60 * 100 * dollarsPerMetric).toFixed(2)} for each 100 clusters.`;
+  return `An open page reads up to ${most} metrics and four of each cluster from CloudWatch once a minute: about $${hourly} an hour, and $${(4 * 60 * 100 * dollarsPerMetric).toFixed(2)} for each 100 clusters.`;
 }

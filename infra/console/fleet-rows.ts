@@ -1,4 +1,4 @@
-/** One row for each cluster: what its record and its recent metrics say. */
+/** One row for each cluster, from its record and its recent metrics. */
 
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
@@ -20,7 +20,7 @@ type Measured = Pick<FleetRow, 'p50' | 'p99' | 'errors'>;
 
 const measuredRow = (recent: Recent | undefined): Measured => ({ p50: recent?.p50 ?? null, p99: recent?.p99 ?? null, errors: recent?.errors ?? 0 });
 
-/** What the records say; undefined for a cluster that was taken out meanwhile. */
+/** Returns the cells that come from records, or undefined if the cluster was removed meanwhile. */
 async function recordedRow(table: Table, cluster: string, nowMs: number): Promise<Omit<FleetRow, keyof Measured> | undefined> {
   const [meta, [oldest], differences] = await Promise.all([
     readCluster(table, cluster),

@@ -1,4 +1,4 @@
-/** The local run's metrics as the console's source. */
+/** The console's source in a local run: the run's own metrics. */
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';

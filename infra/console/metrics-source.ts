@@ -1,23 +1,23 @@
-/** Where the console's charts come from: a local run's own metrics, or CloudWatch. */
+/** The source of the console's charts: a local run's own metrics, or CloudWatch. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 import type { SeriesAnswer } from './api-types.ts';
 
 export interface MetricsSource {
-  /** How far a chart may look back, in minutes: the choices that the page offers, the shortest first. */
+  /** The time spans that the page offers, in minutes, in ascending order. */
   readonly minutes: readonly number[];
   /** The dashboards, with the series that this source has. */
   dashboards(): Promise<readonly Dashboard[]>;
-  /** The last `minutes` of a dashboard; without a cluster, of the fleet. */
+  /** Returns the last `minutes` of a dashboard, of the whole fleet if `cluster` is undefined. */
   series(dashboard: Dashboard, cluster: string | undefined, minutes: number): Promise<SeriesAnswer>;
-  /** What the fleet's table shows of each cluster. */
+  /** Returns the measured values of each cluster in the fleet's table. */
   recent(clusters: readonly string[]): Promise<ReadonlyMap<string, Recent>>;
 }
 
-/** Of the last five minutes. */
+/** Values of the last five minutes. */
 export interface Recent {
-  /** ms, from the relay's observation to the accepted write; undefined where nothing was written. */
+  /** Milliseconds from the relay's observation to the accepted write. Undefined without a write. */
   readonly p50: number | undefined;
   readonly p99: number | undefined;
-  /** Runs that failed and work that was parked. */
+  /** Number of failed runs and parked work items. */
   readonly errors: number;
 }

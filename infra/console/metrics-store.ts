@@ -1,20 +1,20 @@
-/** The local run's CloudWatch: takes EMF lines in, keeps totals and half an hour by seconds, gives them out as Prometheus text and as points for charts. */
+/** A local run's CloudWatch. It reads EMF lines, keeps totals and half an hour by seconds, and returns Prometheus text and points of charts. */
 import type { Statistic } from '#infra/monitoring/series.ts';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';
 
 export interface MetricsStore {
-  /** Takes a parsed line; false if it holds no metrics. */
+  /** Adds a parsed line. Returns false if the line is not a line of metrics. */
   add(line: { readonly [field: string]: unknown }): boolean;
-  /** Sum of a counter over all clusters, or of the last values of a gauge. */
+  /** Returns the sum of a counter over all clusters, or of the last values of a gauge. */
   total(metric: string, where?: (dimensions: Dimensions) => boolean): number;
-  /** Of the recent values of a duration over all clusters; undefined without any. */
+  /** Returns a quantile of the recent values of a duration over all clusters, or undefined without values. */
   quantile(metric: string, q: number): number | undefined;
   prometheus(): string;
-  /** One value a period, oldest first; undefined where nothing was observed. */
+  /** Returns one value a period, oldest first, with undefined for a period without observations. */
   points(query: Query): readonly (number | undefined)[];
-  /** Time of the oldest line, seconds since the epoch; undefined before the first. */
+  /** Time of the oldest line, seconds since the epoch. Undefined before the first line. */
   readonly since: number | undefined;
 }
 
@@ -39,9 +39,9 @@ interface Series {
   count: number;
   sum: number;
   last: number;
-  /** The newest values of a duration, a ring. */
+  /** The newest values of a duration, as a ring buffer. */
   readonly recent: number[];
-  /** Observations by upper bound, for a histogram. */
+  /** Number of observations by upper bound, for a histogram. */
   readonly buckets: number[];
   readonly history: TimeSeries;
 }
@@ -52,12 +52,12 @@ interface Directive {
   readonly Metrics: readonly { readonly Name: string; readonly Unit?: string }[];
 }
 
-/** Counts that are states, not events, as all of AWS/SQS. */
+/** Counts that are states and not events, like all metrics of AWS/SQS. */
 const states = new Set([
   ...['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge'],
   'ConcurrentExecutions',
 ]);
-/** A 1 or 0 of each cluster in one series: CloudWatch averages them, and the newest value alone is that of one cluster. */
+/** Series with a 1 or 0 of each cluster. CloudWatch averages them, because the newest value belongs to one cluster only. */
 const ofTheFleet = new Set<string>(['SilentRelays', 'OpenCircuits', 'ClosedGates', 'SourcesSilent', 'SourcesEvicted'] satisfies MetricName[]);
 const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
 /** Upstream's own metrics keep their names and types. */
@@ -71,7 +71,7 @@ export function metricsStore(): MetricsStore {
   const named = (metric: string) => [...all.values()].filter((s) => s.name === metric);
 
   function observe({ Namespace, Dimensions }: Directive, metric: Directive['Metrics'][number], line: Line, at: number): void {
-    // The finest set alone: a sum over it is what the coarser ones say.
+    // Only the finest set of dimensions is kept, because its sums are the values of the coarser sets.
     const names = Dimensions.reduce((a, b) => (b.length > a.length ? b : a), []);
     const dimensions = Object.fromEntries(names.map((n) => [n, String(line[n])]));
     const key = JSON.stringify([Namespace, metric.Name, dimensions]);

@@ -1,4 +1,4 @@
-/** The console's page: of a package as it was built; of a checkout bundled at the first request, so that a run without a visitor does not wait for it. */
+/** The console's page. A package contains the built page. A checkout bundles it at the first request, so a run without a visitor does not wait for it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { builtFile, installation, isCheckout } from '#infra/installation.ts';

@@ -1,4 +1,4 @@
-/** The dashboards' series, from the metrics that the local run has emitted. */
+/** Computes the dashboards' series from the metrics of the local run. */
 import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { QueueRole, Source } from '#infra/monitoring/series.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
@@ -11,17 +11,17 @@ export interface Span {
   readonly minutes: number;
 }
 
-/** Without a cluster: of the fleet. */
+/** Returns the series of a dashboard, of the whole fleet if `cluster` is undefined. */
 export function seriesOf(store: MetricsStore, { rows }: Dashboard, cluster: string | undefined, { now, minutes }: Span): SeriesAnswer {
   const period = periodOf(minutes);
   const count = (minutes * 60) / period + 1;
-  // The last one is the period that is under way.
+  // The last value is of the current period.
   const from = (Math.floor(now / period) + 1 - count) * period;
   const widgets = rows.flatMap((row) => row.widgets.map((w) => w.series.map((s) => valuesOf(store, s, cluster, { from, period, count }))));
   return { from, period, widgets };
 }
 
-/** So many points that a chart is full and not crowded. */
+/** Returns the period in seconds, for at most 91 points a chart. */
 export const periodOf = (minutes: number): number => (minutes <= 5 ? 5 : minutes <= 15 ? 10 : 30);
 
 function valuesOf(
@@ -36,7 +36,7 @@ function valuesOf(
   return { values, newest: values.findLast((v) => v !== null) ?? null };
 }
 
-/** A period without a count is 0 from the run's start on; the current period has no value yet. */
+/** Replaces the missing counts of past periods since the run's start by 0. The current period stays without a value. */
 function sums(
   points: readonly (number | undefined)[],
   { from, period }: Pick<Query, 'from' | 'period'>,
@@ -48,7 +48,7 @@ function sums(
   });
 }
 
-/** Where the series of a dashboard is in the store. */
+/** Returns the query of a dashboard's series in the store. */
 export function sourceOf(series: Source, cluster: string | undefined): Pick<Query, 'namespace' | 'metric' | 'where'> {
   if ('metric' in series) {
     return {
@@ -69,7 +69,7 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
     case 'AWS/SQS':
       return { ...common, where: ({ QueueName = '' }) => isQueue(QueueName, series.queue, cluster) };
     case 'AWS/Lambda':
-      // Nothing is deployed here.
+      // A local run never deploys a new version.
       if ('newVersionOf' in series) return { ...common, where: () => false };
       return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
     case 'AWS/DynamoDB':

@@ -1,4 +1,4 @@
-/** The console of a local run: its routes on a port of the loopback interface. */
+/** The console's HTTP server on a port of the loopback interface. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ export interface Answer {
   readonly status?: number;
 }
 
-/** Content by path. */
+/** Handlers by path. */
 export type Routes = { readonly [path: string]: (query: URLSearchParams) => Answer | Promise<Answer> };
 
 /** The page loads nothing from other origins, and no site may frame it. */
@@ -34,8 +34,8 @@ export async function startConsole(port: number, routes: Routes): Promise<Consol
     await once(server, 'listening');
   } catch (e) {
     const { code, message } = e as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'needs more rights' : `cannot be used: ${message}`;
-    throw new UsageError(`port ${port} ${why}: set PORT to another one, or to 0 for any that is free`);
+    const why = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'requires more privileges' : `cannot be used: ${message}`;
+    throw new UsageError(`port ${port} ${why}: set PORT to another port, or to 0 for any free port`);
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -62,5 +62,5 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   }
 }
 
-/** A name that another site has pointed at this machine is refused: its scripts could read what is shown here. */
+/** Refuses other host names (DNS rebinding): scripts of a site whose name points at this machine could read the console. */
 const isOurs = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');

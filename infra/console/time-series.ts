@@ -1,10 +1,10 @@
-/** Observations of one metric in buckets of a second, for as long as the console shows them. */
+/** Observations of one metric in buckets of a second, kept as long as the console shows them. */
 import type { Statistic } from '#infra/monitoring/series.ts';
 
 export interface TimeSeries {
-  /** `at`: seconds since the epoch. Lines of several processes may come a little out of order. */
+  /** Adds a value at `at`, seconds since the epoch. Lines of several processes may arrive slightly out of order. */
   add(at: number, value: number): void;
-  /** Those with from ≤ second < to, in order. */
+  /** Returns the buckets with from ≤ second < to, in order. */
   between(from: number, to: number): readonly Bucket[];
 }
 
@@ -14,16 +14,16 @@ export interface Bucket {
   sum: number;
   min: number;
   max: number;
-  /** Every value, where percentiles are asked for. */
+  /** All values, if percentiles are needed. */
   readonly values: number[] | undefined;
 }
 
-/** What the console can look back on. */
+/** Time for which observations are kept, seconds. */
 export const keptSeconds = 30 * 60;
 
 export function timeSeries(keepValues: boolean): TimeSeries {
   const buckets: Bucket[] = [];
-  /** Index of the first bucket that is not before the second: nearly always the last one or the one after it. */
+  /** Returns the index of the first bucket at or after the second: nearly always the last index or the next one. */
   function indexOf(second: number): number {
     let i = buckets.length;
     while (i > 0 && (buckets[i - 1] as Bucket).second >= second) i--;
@@ -37,7 +37,7 @@ export function timeSeries(keepValues: boolean): TimeSeries {
       if (bucket?.second !== second) {
         bucket = { second, count: 0, sum: 0, min: value, max: value, values: keepValues ? [] : undefined };
         buckets.splice(i, 0, bucket);
-        // Not one at a time: moving them all each second is what would cost.
+        // Old buckets are removed in groups, because each removal moves all other buckets.
         const old = indexOf((buckets.at(-1) as Bucket).second - keptSeconds);
         if (old > 300) buckets.splice(0, old);
       }
@@ -51,7 +51,7 @@ export function timeSeries(keepValues: boolean): TimeSeries {
   };
 }
 
-/** Undefined without observations, and for a percentile of values that were not kept. */
+/** Returns undefined without observations, or for a percentile if values were not kept. */
 export function statisticOf(buckets: readonly Bucket[], statistic: Statistic | 'SampleCount'): number | undefined {
   if (buckets.length === 0) return undefined;
   const sum = (of: (b: Bucket) => number) => buckets.reduce((total, b) => total + of(b), 0);
@@ -74,7 +74,7 @@ export function statisticOf(buckets: readonly Bucket[], statistic: Statistic | '
   }
 }
 
-/** The nearest rank: a value that was really observed. */
+/** Returns the percentile by nearest rank, which is an observed value. */
 function percentile(values: readonly number[], p: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)];

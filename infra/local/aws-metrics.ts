@@ -1,4 +1,4 @@
-/** The metrics that AWS itself would publish, as EMF lines in its namespaces: the console draws the same widgets as CloudWatch. */
+/** Publishes the metrics of AWS itself as EMF lines in its namespaces, so the console draws the same widgets as CloudWatch. */
 type Dimensions = { readonly [name: string]: string };
 
 export interface AwsMetrics {

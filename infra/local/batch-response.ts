@@ -1,6 +1,6 @@
 /**
- * Which messages a function's answer says failed, as the event source mapping reads it with ReportBatchItemFailures:
- * nothing, {} and an empty or null list are success; an identifier that is empty or unknown fails the whole batch.
+ * Returns the messages that failed by a function's response, as the event source mapping reads it with ReportBatchItemFailures. An absent response, {} and
+ * an empty or null list are success. An identifier that is empty or unknown fails the whole batch.
  */
 export function failedMessages(response: unknown, messageIds: readonly string[]): ReadonlySet<string> | 'all' {
   if (response === undefined || response === null) return new Set();

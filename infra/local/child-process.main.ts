@@ -1,8 +1,8 @@
 /**
- * Loaded before the entry of every process that the supervisor starts. The supervisor requests the end (SIGTERM), so a
- * Ctrl-C that reaches the whole group is left to it; when it is gone, even by SIGKILL, the channel closes and we go too.
+ * This module is loaded before the entry of every process that the supervisor starts. A Ctrl-C reaches the whole process group, so this process ignores
+ * it: the supervisor sends SIGTERM. When the supervisor ends, even by SIGKILL, the channel closes and this process exits.
  */
 process.on('SIGINT', () => {});
 process.on('disconnect', () => process.exit(1));
-// Listening to the channel is no reason to stay alive.
+// The channel alone does not keep the process alive.
 process.channel?.unref();

@@ -56,7 +56,7 @@ export function relayProcess(hub: Hub, cluster: string, { mode, takesPart }: Rel
   return {
     name: `relay ${cluster}`,
     entry: 'functions/relay/relay.main.ts',
-    // Not read by the relay: distinguishes the relays in a list of processes.
+    // The relay ignores this argument. It distinguishes the relays in a list of processes.
     args: [cluster],
     env: child({
       ...aws(hub),
@@ -67,13 +67,13 @@ export function relayProcess(hub: Hub, cluster: string, { mode, takesPart }: Rel
       [relayEnv.port]: '0',
       [relayEnv.failFast]: '1',
       [relayEnv.connectionFile]: hub.connections.of(cluster),
-      // As in its image: the garbage of lists would else stand around for a while.
+      // The relay's image has the same limits. Without them the garbage of lists stays in memory for a while.
       NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',
     }),
   };
 }
 
-/** Nothing of this account's own: only the two servers on the loopback interface. */
+/** The SDK's endpoints: the two servers on the loopback interface, so no call reaches an AWS account. */
 export const aws = ({ tableUrl, queuesUrl }: Pick<Hub, 'tableUrl' | 'queuesUrl'>): Env => ({
   AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
   AWS_ENDPOINT_URL_SQS: queuesUrl,

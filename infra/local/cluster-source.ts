@@ -1,4 +1,4 @@
-/** Where the clusters of a local run come from: embedded ones in a process of their own, or contexts of a kubeconfig. */
+/** The clusters of a local run: embedded clusters in a process of their own, or contexts of a kubeconfig. */
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { clustersProcess } from './child-specs.ts';
 import { type ClustersetOptions, takesPart } from './clusterset-options.ts';
@@ -9,10 +9,10 @@ import type { Child, ChildSpec } from './supervisor.ts';
 
 export interface ClusterSource {
   readonly ids: readonly string[];
-  /** Of the pods of each cluster, where they are known beforehand. */
+  /** The ranges of pod addresses of each cluster, if they are known beforehand. */
   readonly podRanges: PodRanges;
   connect(start: (spec: ChildSpec) => Child): Promise<Connections>;
-  /** Credentials change while a run lasts: called with them for as long as the process lives. */
+  /** Calls back with new credentials, which may change until the process ends. */
   onRenewal?(renewed: (connections: Connections) => Promise<void>): void;
 }
 
@@ -26,11 +26,11 @@ export function embeddedClusters(count: number, clusterset: Pick<ClustersetOptio
   };
 }
 
-/** Tokens expire; those of plug-ins are asked for here, where they can be run. */
+/** Tokens expire, and only this process can run the plug-ins that issue them. */
 const renewalMs = 10_000;
 
 export async function clustersOfKubeconfig({ file, contexts }: KubeconfigOptions): Promise<ClusterSource> {
-  // A hundred megabytes of client-node, which embedded clusters have no use for.
+  // The Kubernetes client takes a hundred megabytes, and embedded clusters do not need it.
   const { kubeconfigCluster } = await import('./kubeconfig.ts');
   const wanted: readonly (string | undefined)[] = contexts.length === 0 ? [undefined] : contexts;
   const clusters = await Promise.all(wanted.map((context) => kubeconfigCluster(file, context)));
@@ -52,7 +52,7 @@ export async function clustersOfKubeconfig({ file, contexts }: KubeconfigOptions
         if (text !== last) await renewed(now);
         last = text;
       };
-      // A plug-in that fails once is asked again; until then the old token is tried.
+      // After a failure of a plug-in the old token stays until the next renewal.
       setInterval(() => void renew().catch(() => {}), renewalMs).unref();
     },
   };
@@ -64,7 +64,7 @@ interface Named {
   readonly server: string;
 }
 
-/** Two relays of one cluster would each speak for a cluster of its own, and every Service of it would be exported twice. */
+/** With two relays one cluster would count as two clusters, and export each Service twice. */
 function refuseTwice(clusters: readonly Named[]): void {
   const address = ({ server }: Named): string => new URL(server).href.replace(/\/$/, '');
   for (const [i, a] of clusters.entries()) {
@@ -80,7 +80,7 @@ function refuseTwice(clusters: readonly Named[]): void {
   }
 }
 
-/** A context's name as a cluster id: at most 63 of a-z, 0-9 and "-". */
+/** Turns a context's name into a cluster id of at most 63 characters of a-z, 0-9 and "-". */
 export function clusterId(context: string): string {
   const id = context
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** The embedded clusters' process: an API server and a demonstration workload for each. They live in memory: killed, they are other clusters. */
+/** The process of the embedded clusters, each with an API server and a demonstration workload. They live in memory: after a restart they are new clusters. */
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
@@ -21,7 +21,7 @@ onStop(async () => {
 
 const exports = process.env[childEnv.exports] === '1';
 for (const [i, [id, { url }]] of [...servers].entries()) {
-  // What one of them does is enough to read.
+  // The log of one workload is enough to read.
   const log = (line: string) => id === ids[0] && writeLine(line);
   const transport = httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' });
   startWorkload(transport, { signal: stopping.signal, log, range: embeddedRange(i), exports }).catch((e: Error) => {

@@ -1,11 +1,11 @@
-/** The part that the clusters of a local run take in a set (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
+/** The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import { type ClustersetMembership, type Imports, importsChoices, noMembership } from '#shared/contract/clusterset-settings.ts';
 
 export interface ClustersetOptions {
   readonly imports: Imports;
-  /** Of each of the clusters. */
+  /** The namespaces that each cluster exports. */
   readonly exports: ClustersetMembership['exports']['namespaces'];
   readonly sameness: ClustersetMembership['sameness'];
   /** Two clusters may have pods with the same addresses. */
@@ -19,12 +19,12 @@ export interface TypedClusterset {
   readonly allowOverlap?: boolean;
 }
 
-/** Every importer runs for each change of an export: with more clusters the demonstration would be of little else. */
+/** Every importer runs for each change of an export, so with more clusters the demonstration would do little else. */
 const maxOfDemonstration = 10;
 /** The namespace of the demonstration workload whose Service is exported. */
 const demonstrated = ['shop'];
 
-/** `embedded`: how many embedded clusters there are; 0 with a kubeconfig. */
+/** `embedded` is the number of embedded clusters: 0 with a kubeconfig. */
 export function checkedClusterset(typed: TypedClusterset, embedded: number): ClustersetOptions {
   const isDemonstration = embedded > 1 && embedded <= maxOfDemonstration;
   const { imports = isDemonstration ? 'active' : 'off', sameness = embedded > 0 ? 'all' : 'labelled', allowOverlap = false } = typed;
@@ -55,10 +55,10 @@ export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports
 export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
   if (clusters <= maxOfDemonstration || takesPart(clusterset)) return [];
   const why = `every importer runs for each change, and ${clusters} clusters are more than ${maxOfDemonstration}`;
-  return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports all the same`];
+  return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports anyway`];
 }
 
-/** `podCidrs`: of one of the clusters, where they are known. */
+/** `podCidrs` are the pod ranges of the cluster, if they are known. */
 export function membershipOf(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
   if (!takesPart(options)) return noMembership;
   const { imports, exports, sameness } = options;

@@ -1,4 +1,4 @@
-/** The clusters' credentials of a local run, in files that only this user can read and that go with the run. */
+/** The clusters' credentials of a local run, in files that only this user can read and that the run deletes at its end. */
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Connection } from '#shared/cluster-api/connection.ts';
@@ -6,14 +6,14 @@ import type { Connection } from '#shared/cluster-api/connection.ts';
 export type Connections = { readonly [cluster: string]: Connection };
 
 export interface ConnectionFiles {
-  /** All of them by id: for sync. */
+  /** File with the connections of all clusters by id, for sync. */
   readonly all: string;
-  /** One alone: for its relay. */
+  /** File with the connection of one cluster, for its relay. */
   of(cluster: string): string;
   write(connections: Connections): Promise<void>;
 }
 
-/** `dir` must be the run's own (0700). Files are replaced whole, so that a reader never meets half of one. */
+/** `dir` must belong to the run alone (0700). Each write replaces the file as a whole, so a reader never sees half of it. */
 export function connectionFiles(dir: string): ConnectionFiles {
   const all = join(dir, 'connections.json');
   const of = (cluster: string) => join(dir, `connection-${cluster}.json`);

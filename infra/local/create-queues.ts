@@ -7,11 +7,11 @@ export interface ClusterQueueNames {
   readonly syncsArn: string;
 }
 
-/** Shorter than in AWS (180 s each), so that the work of a process that was killed goes on soon. One that lives keeps its messages invisible. Seconds. */
+/** Seconds. The times are shorter than in AWS (180 s each), so a killed process's messages return soon. A live process keeps its messages invisible. */
 export const visibility = { events: 20, syncs: 40 } as const;
 const maxReceiveCount = 50;
 
-/** Makes a cluster's queues unless they are there. `endpoint` is where every process reaches them. */
+/** Creates a cluster's queues unless they exist. All processes reach them at `endpoint`. */
 export async function createQueues(sqs: SQSClient, endpoint: string, region: string, cluster: string): Promise<ClusterQueueNames> {
   const arn = (name: string) => `arn:aws:sqs:${region}:000000000000:${name}`;
   async function queue(name: string, attributes: { readonly [name: string]: string } = {}): Promise<string> {

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 
-/** Makes the table unless it is there, and waits until it can be used. */
+/** Creates the table unless it exists, and waits until it is active. */
 export async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {
   try {
     await client.send(new CreateTableCommand(tableDefinition(tableName)));

@@ -1,11 +1,11 @@
-/** One run at a time on a data folder: table and queues hold its files open and would end with errors of their own. */
+/** The lock of a data folder, which one run at a time may use. A second run's table and queues could not open its files. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, type RunningProcess, thisProcess } from '#infra/cli/running-process.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 
-/** Resolves with what lets go of it. Rejects with a UsageError while another run holds it; a lock whose run was killed counts for nothing. */
+/** Resolves to the function that releases the lock. Rejects with a UsageError while another run has it. The lock of a killed run is ignored. */
 export async function lockData(dir: string): Promise<() => Promise<void>> {
   const file = join(dir, 'run.lock');
   const own = thisProcess();
@@ -14,7 +14,7 @@ export async function lockData(dir: string): Promise<() => Promise<void>> {
     if (holder && (await staysAlive(holder))) throw inUse(dir, holder);
     await rm(file, { force: true });
     const taken = await take(file, own);
-    // Another run may have found it stale at the same moment, and have removed ours.
+    // Another run may have found the lock stale at the same moment and have removed ours.
     await sleep(50);
     const now = await holderOf(file);
     if (!taken || now?.pid !== own.pid) throw inUse(dir, now);
@@ -27,7 +27,7 @@ export async function lockData(dir: string): Promise<() => Promise<void>> {
 const inUse = (dir: string, holder: RunningProcess | undefined): UsageError =>
   new UsageError(`--data ${dir} is in use by another run${holder ? ` (process ${holder.pid})` : ''}: end it, or give another folder`);
 
-/** False when there is one. */
+/** Returns false if the file exists. */
 async function take(file: string, own: RunningProcess): Promise<boolean> {
   try {
     await writeFile(file, JSON.stringify(own), { flag: 'wx' });
@@ -40,13 +40,13 @@ async function take(file: string, own: RunningProcess): Promise<boolean> {
 
 async function holderOf(file: string): Promise<RunningProcess | undefined> {
   const read = async (): Promise<RunningProcess> => JSON.parse(await readFile(file, 'utf8')) as RunningProcess;
-  // One that has just been made may not be written yet.
+  // Another run may have created the file without having written it yet.
   return read()
     .catch(() => sleep(50).then(read, () => undefined))
     .catch(() => undefined);
 }
 
-/** A run that was killed is there for a moment more. */
+/** The process of a killed run may exist for a moment more. */
 async function staysAlive(holder: RunningProcess): Promise<boolean> {
   for (let looks = 0; looks < 10; looks++) {
     if (!isAlive(holder)) return false;

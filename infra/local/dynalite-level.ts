@@ -11,10 +11,10 @@ interface LevelCalls {
 type Write = { readonly type: 'put'; readonly key: unknown; readonly value: unknown } | { readonly type: 'del'; readonly key: unknown };
 
 /**
- * What dynalite asks of its LevelDB costs less in this thread, and in groups:
+ * Makes dynalite's calls of LevelDB cheaper, by reads in this thread and by groups of writes:
  *
- * - It reads two or three times a request, each time by another thread. The data is nearly always in memory, where a synchronous read is faster.
- * - It writes an item and each of its index entries by itself, each time by another thread. Writes that are asked for while one is under way go together.
+ * - It reads two or three times a request by another thread. The data is nearly always in memory, so a synchronous read is faster.
+ * - It writes an item and each of its index entries by itself, each time by another thread. Writes requested during another write are grouped.
  */
 export function callLevelLess(): void {
   const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
@@ -35,7 +35,7 @@ interface Group {
   readonly written: PromiseWithResolvers<void>;
 }
 
-/** Each write ends when it is written, as before. Groups follow each other in the order in which their writes were asked for. */
+/** Each write still resolves once it is written. Groups keep the order in which their writes were requested. */
 export function writeInGroups(level: LevelCalls): void {
   const waiting = new WeakMap<object, Group>();
 
@@ -53,7 +53,7 @@ export function writeInGroups(level: LevelCalls): void {
     const { promise } = group.written;
     waiting.set(db, group);
     void (async () => {
-      // What else this turn of the event loop asks for.
+      // The group takes the other writes of this turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       for (; group; group = next(db)) await writeGroup(db, group);
     })();

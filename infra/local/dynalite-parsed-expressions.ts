@@ -5,7 +5,7 @@ type Named = { readonly [name: string]: unknown };
 interface Context {
   readonly attrNames?: Named;
   readonly attrVals?: Named;
-  /** The parser deletes from these what the expression uses. */
+  /** The parser deletes the names and values that the expression uses. */
   readonly unusedAttrNames: Record<string, true>;
   readonly unusedAttrVals: Record<string, true>;
 }
@@ -28,19 +28,19 @@ class Placeholder {
   }
 }
 
-/** The program has some tens of expressions. A client that writes its values into its expressions has more. */
+/** The program has some tens of expressions. A client that writes values into its expressions has more, so their number is bounded. */
 const maxKept = 1_000;
 
-/** What the parser says of these depends on the values, not on their types alone. */
+/** Expressions whose result depends on the values as well as on their types. */
 const dependsOnValues = /between|attribute_type/i;
 
-/** dynalite parses the expressions of each request, which takes a third of its time. */
+/** Keeps parsed expressions. dynalite would parse them for each request, which takes a third of its time. */
 export function keepParsedExpressions(): void {
   const inDynalite = createRequire(createRequire(import.meta.url).resolve('dynalite'));
   for (const parser of ['./db/conditionParser.js', './db/updateParser.js']) keepParsed(inDynalite(parser) as Parser);
 }
 
-/** Makes the parser keep its results: the same expression with values of the same types gets a copy that holds its own values. Errors are not kept. */
+/** Makes the parser keep its results. The same expression with values of the same types gets a copy with its own values. Errors are not kept. */
 export function keepParsed(parser: Parser): void {
   const kept = new Map<string, Parsed>();
   const { parse } = parser;
@@ -53,11 +53,11 @@ export function keepParsed(parser: Parser): void {
       forget(context, known);
       return withValues(known.result, (part) => (part instanceof Placeholder ? context.attrVals?.[part.name] : undefined));
     }
-    // Of its own: what an earlier expression of the request has used says nothing of this one.
+    // The expression gets fresh sets, because earlier expressions of the request have already removed their names and values.
     const unusedAttrNames = allOf(context.attrNames);
     const unusedAttrVals = allOf(context.attrVals);
     const result = parse(expression, { ...options, context: { ...context, unusedAttrNames, unusedAttrVals } });
-    // Text is an error.
+    // The parser returns an error as text.
     if (typeof result === 'string') return result;
     const usedNames = Object.keys(context.attrNames ?? {}).filter((name) => !(name in unusedAttrNames));
     const usedValues = Object.keys(context.attrVals ?? {}).filter((name) => !(name in unusedAttrVals));
@@ -79,7 +79,7 @@ function forget(context: Context, { usedNames, usedValues }: Pick<Parsed, 'usedN
 const typesOf = (values: Named | undefined): readonly (readonly string[])[] =>
   Object.entries(values ?? {}).map(([name, value]) => [name, ...Object.keys(value ?? {})]);
 
-/** A copy, because dynalite changes what it parsed, with other values where `replace` has one. */
+/** Returns a copy, because dynalite changes its parsed expressions. A part that `replace` maps to a value is replaced by it. */
 function withValues(part: unknown, replace: (part: unknown) => unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
   const replaced = replace(part);

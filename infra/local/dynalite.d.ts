@@ -1,7 +1,7 @@
-/** dynalite ships no types; this is the part that is used. */
+/** dynalite ships no types. These are the ones in use. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
-  /** `path` is a folder for LevelDB; without it everything is in memory. */
+  /** `path` is a folder for LevelDB. Without it the data is in memory. */
   export default function dynalite(options?: { path?: string; createTableMs?: number }): Server;
 }

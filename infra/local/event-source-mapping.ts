@@ -12,11 +12,11 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Log } from '#shared/telemetry/port.ts';
 import { failedMessages } from './batch-response.ts';
 
-/** Its answer is judged as Lambda judges it (batch-response.ts), so its type promises nothing. */
+/** The response is untyped, because batch-response.ts checks it as Lambda does. */
 export type SqsFunction = (event: SQSEvent, context: Context) => Promise<unknown>;
 
 export interface EventSourceMapping {
-  /** Takes nothing more and resolves when the invocations under way have ended. */
+  /** Receives no further messages. Resolves when the invocations under way have ended. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface MappingOptions {
   readonly functionName: string;
   readonly handler: SqsFunction;
   readonly timeoutMs: number;
-  /** The queue's visibility timeout. It is begun again and again while the handler runs, so that it need not be as long as the function's time. */
+  /** The queue's visibility timeout. It is renewed while the handler runs, so it may be shorter than the function's timeout. */
   readonly visibilitySeconds: number;
   readonly maximumConcurrency: number;
   readonly batchSize?: number;
@@ -36,12 +36,12 @@ export interface MappingOptions {
 }
 
 /**
- * As in AWS: what is not deleted comes back when its visibility ends; a handler that throws or runs out of time fails its
- * whole batch; reported item failures fail those items. Unlike in AWS
+ * Behaves like AWS. A message that is not deleted returns when its visibility timeout ends. A handler that throws or times out fails its whole batch. Reported
+ * item failures fail these items. There are two differences from AWS:
  *
- * - a handler that ran out of time is not killed, only no longer believed: its neighbours live in the same process.
- * - the visibility timeout may be short, so that the work of a process that was killed goes on soon, and the function's time long: a machine that
- *   is busy with other things must not handle a message twice at once.
+ * - A handler that timed out is not killed, because other invocations run in the same process. Its result is ignored.
+ * - The visibility timeout may be shorter than the function's timeout, so a killed process's messages return soon. The mapping renews it, so a busy machine
+ *   does not handle a message twice at once.
  */
 export function startEventSourceMapping(options: MappingOptions): EventSourceMapping {
   const { sqs, queueUrl, batchSize = 10, maximumConcurrency, log } = options;
@@ -62,7 +62,7 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
         running.add(invocation);
       } catch (error) {
         if (stopping.signal.aborted) return;
-        // The queues' process may be starting again.
+        // The queues' process may be restarting.
         if (++failures === 5) log.warn('queue cannot be polled', { queueUrl, error });
         await sleep(Math.min(1_000, 50 * 2 ** failures));
       }
@@ -105,7 +105,7 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
   };
 }
 
-/** Until the function that it returns is called. */
+/** Renews the visibility timeout until the returned function is called. */
 function keepInvisible(messages: readonly Message[], { sqs, queueUrl, visibilitySeconds, log }: MappingOptions): () => void {
   const Entries = messages.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: visibilitySeconds }));
   const timer = setInterval(() => {
@@ -117,7 +117,7 @@ function keepInvisible(messages: readonly Message[], { sqs, queueUrl, visibility
   return () => clearInterval(timer);
 }
 
-/** Ids of the messages that failed. */
+/** Returns the ids of the messages that failed. */
 async function invoke(messages: readonly Message[], options: MappingOptions): Promise<ReadonlySet<string> | 'all'> {
   const { handler, functionName, timeoutMs, queueArn, log } = options;
   const requestId = randomUUID();
@@ -157,7 +157,7 @@ function sqsRecord(m: Message, eventSourceARN: string): SQSRecord {
   };
 }
 
-/** The part of Lambda's context that means something here. */
+/** Returns the part of Lambda's context that the handlers use. */
 export function lambdaContext(functionName: string, awsRequestId: string, deadline: number): Context {
   return {
     functionName,

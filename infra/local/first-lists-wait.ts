@@ -1,4 +1,4 @@
-/** The end of a local run's start: every cluster is known for what it is, and its first lists are applied. */
+/** Waits at the start of a local run until every cluster is identified and its first lists are applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
@@ -8,7 +8,7 @@ import type { LocalHub, Unsynced } from './prepare-hub.ts';
 
 export interface FirstLists {
   readonly waiting: readonly string[];
-  /** Lists of those that wait. */
+  /** Number of applied lists of the waiting clusters. */
   readonly applied: number;
 }
 
@@ -19,7 +19,7 @@ export async function synced(hub: LocalHub, connections: Connections, signal: Ab
     uids[id] = await api.identity().finally(() => api.close());
   };
   for (;;) {
-    // A cluster that can't be reached, or a table that is starting again, is asked once more a moment later.
+    // An unreachable cluster or a restarting table is retried a moment later.
     const unknown = Object.entries(connections).filter(([id]) => !uids[id]);
     await Promise.all(unknown.map(([id, connection]) => identify(id, connection).catch(() => {})));
     refuseTwins(uids);
@@ -30,7 +30,7 @@ export async function synced(hub: LocalHub, connections: Connections, signal: Ab
   }
 }
 
-/** One cluster under two addresses: its Services would be exported twice, each address of a pod once for each. */
+/** Throws a UsageError if two connections lead to one cluster, because it would export each Service twice. */
 function refuseTwins(uids: { readonly [cluster: string]: string }): void {
   const [twins] = [...Map.groupBy(Object.entries(uids), ([, uid]) => uid).values()].filter((same) => same.length > 1);
   if (twins) throw new UsageError(`${twins.map(([id]) => id).join(' and ')} are one cluster under several addresses: leave one --context out`);

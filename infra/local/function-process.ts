@@ -1,4 +1,4 @@
-/** A process that is one Lambda function: the real handler behind a mapping for each cluster's queue. */
+/** The process of a Lambda function: the real handler behind an event source mapping for each cluster's queue. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
@@ -11,14 +11,14 @@ import { type SqsFunction, startEventSourceMapping } from './event-source-mappin
 export interface FunctionOptions {
   readonly name: string;
   readonly handler: SqsFunction;
-  /** Which of each cluster's queues it reads. */
+  /** The queue of each cluster that the function reads. */
   readonly queue: 'events' | 'syncs';
   readonly timeoutMs: number;
   readonly maximumConcurrency: number;
 }
 
 export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
-  // One long poll a cluster is always open: the SDK's own 50 sockets would not do.
+  // Each cluster has a long poll open all the time, and the SDK's default of 50 sockets is too small.
   const sqs = new SQSClient({ requestHandler: { httpAgent: { keepAlive: true, maxSockets: 1_000 } } });
   const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
@@ -46,7 +46,7 @@ export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurr
       onInvocation({ ms, failed }) {
         metrics.put({ FunctionName: name }, 'Invocations', 1);
         metrics.put({ FunctionName: name }, 'Errors', failed ? 1 : 0);
-        // A mapping that is at its concurrency waits: nothing is ever throttled here.
+        // A mapping at its concurrency waits, so no invocation is ever throttled.
         metrics.put({ FunctionName: name }, 'Throttles', 0);
         metrics.put({ FunctionName: name }, 'Duration', ms);
       },

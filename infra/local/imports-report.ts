@@ -1,4 +1,4 @@
-/** What a local run says of the imports of each cluster: a line when one has come about, when its sources change, and when it has gone. */
+/** Prints a line when a cluster has a new import, when an import's sources change, and when an import is deleted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -15,10 +15,10 @@ export interface ReportOptions {
 }
 
 const everyMs = 2_000;
-/** Of one look; more of them nobody reads. */
+/** Number of lines printed at once. */
 const maxLines = 12;
 
-/** Looks until the signal ends it. */
+/** Polls the clusters until the signal aborts. */
 export async function reportImports({ connections, print, signal }: ReportOptions): Promise<void> {
   const apis = Object.entries(connections).map(([id, connection]) => ({
     id,
@@ -28,7 +28,7 @@ export async function reportImports({ connections, print, signal }: ReportOption
   while (!signal.aborted) {
     const lines = await Promise.all(
       apis.map(async ({ id, api }) => {
-        // A cluster that cannot be asked just now, or does not have the kind yet, has what it had.
+        // If the cluster does not answer, or does not serve the kind yet, its former state stays.
         const imports = await importsIn(api).catch(() => undefined);
         if (!imports) return [];
         const before = looks.get(id) ?? { seen: [], told: [] };
@@ -48,7 +48,7 @@ export async function reportImports({ connections, print, signal }: ReportOption
 export interface ImportLine {
   /** Namespace, name and cluster. */
   readonly key: string;
-  /** What a new line is written for: addresses and sources, without the numbers of their endpoints. */
+  /** Addresses and sources, without the numbers of endpoints. A change of this text prints a new line. */
   readonly stands: string;
   readonly text: string;
 }
@@ -81,7 +81,7 @@ export function importLines(cluster: string, { imports, slices }: Imports): read
   });
 }
 
-/** A pod with two families is an endpoint of two slices, and counts once. */
+/** Returns the number of endpoints of each source. A dual-stack pod is an endpoint of two slices, and counts once. */
 function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [source, own] of Map.groupBy(slices, (s) => s.metadata.labels?.[labelSourceCluster] ?? '')) {
@@ -93,11 +93,11 @@ function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string
 
 export interface Look {
   readonly seen: readonly ImportLine[];
-  /** What lines were written for. */
+  /** The imports as they were last printed. */
   readonly told: readonly ImportLine[];
 }
 
-/** An import is told when two looks in a row have found the same: while it comes about, each look finds another source. */
+/** An import is printed when two polls in a row find the same state. While an import is being set up, each poll finds another source. */
 export function nextLook({ seen, told }: Look, now: readonly ImportLine[]): Look {
   const find = (lines: readonly ImportLine[], key: string) => lines.find((line) => line.key === key);
   return { seen: now, told: now.flatMap((line) => (find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []))) };

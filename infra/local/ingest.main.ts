@@ -1,5 +1,5 @@
 import { handler } from '#functions/ingest/ingest.handler.ts';
 import { runSqsFunction } from './function-process.ts';
 
-// Long, because all processes share the machine's cores here: a batch that has to leave off writing sends its messages again while it still notifies services.
+// The timeout is long because all processes share the machine's cores. A batch whose time for writing is up would send its messages again.
 runSqsFunction({ name: 'ingest', handler, queue: 'events', timeoutMs: 180_000, maximumConcurrency: 4 });

@@ -1,4 +1,4 @@
-/** A kubeconfig as a user has it, plug-ins and all, brought down to what the other programs take: addresses, certificates and tokens. */
+/** Reads a user's kubeconfig, runs its plug-ins, and returns what the other programs take: addresses, certificates and tokens. */
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts'
 
 export interface KubeconfigCluster {
   readonly context: string;
-  /** With its current token; `refresh` reads the file and runs an exec plug-in again, even if the last token is still valid. */
+  /** Resolves to the connection with its current token. `refresh` reads the file and runs an exec plug-in again, even if the last token is still valid. */
   connection(refresh?: boolean): Promise<Connection>;
   readonly token: TokenSource;
 }
@@ -17,7 +17,7 @@ export interface KubeconfigCluster {
 export async function kubeconfigCluster(file: string, context?: string): Promise<KubeconfigCluster> {
   let config = await load(file, context);
   async function connection(refresh = false): Promise<Connection> {
-    // A new KubeConfig has nothing cached.
+    // The cache of tokens belongs to the KubeConfig, so a new one has an empty cache.
     if (refresh) config = await load(file, context);
     return connectionOf(config, file);
   }
@@ -31,11 +31,11 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     throw new UsageError(`cannot read kubeconfig ${file}: ${reasons[e.code ?? ''] ?? firstLine(e)}`);
   });
   try {
-    // An entry that is wrong harms only the contexts that use it.
+    // An invalid entry affects only the contexts that use it.
     config.loadFromString(text, { onInvalidEntry: 'filter' });
     config.makePathsAbsolute(dirname(file));
   } catch (e) {
-    // An empty file or plain text has no fields, and the error of client-node would be about its own code.
+    // For an empty file or plain text the client throws a TypeError about its own code, which would not help the user.
     throw new UsageError(`${file} is not a kubeconfig${e instanceof TypeError ? '' : `: ${firstLine(e)}`}`);
   }
   choose(config, file, context);
@@ -55,7 +55,7 @@ function choose(config: KubeConfig, file: string, context: string | undefined): 
   if (!cluster?.server) throw new UsageError(`kubeconfig ${file}: context ${wanted} names cluster ${found.cluster}, which has no server`);
   if (!URL.canParse(cluster.server)) throw new UsageError(`kubeconfig ${file}: ${cluster.server} is not the address of a server`);
   if (cluster.proxyUrl) throw new UsageError(`kubeconfig ${file}: cluster ${found.cluster} is reached by proxy-url, which is not supported`);
-  if (!config.getCurrentUser()) throw new UsageError(`kubeconfig ${file}: context ${wanted} names user ${found.user}, who is not there`);
+  if (!config.getCurrentUser()) throw new UsageError(`kubeconfig ${file}: context ${wanted} names user ${found.user}, which does not exist`);
 }
 
 async function connectionOf(config: KubeConfig, file: string): Promise<Connection> {

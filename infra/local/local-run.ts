@@ -1,4 +1,4 @@
-/** One local run, from nothing to `ready` and back to nothing. */
+/** A local run, from its start to its end. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -36,12 +36,12 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the run was told to end and has ended; rejects with a UsageError if it cannot go on. */
+/** Resolves when the run has ended after the signal. Rejects with a UsageError if the run cannot continue. */
 export async function run(options: Options, { terminal, verbose, signal }: RunOptions): Promise<void> {
   const startedAt = Date.now();
   const over = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => over.resolve(), { once: true });
-  // Awaited below; until then a rejection is no accident.
+  // The promise is awaited below. Until then its rejection must not count as unhandled.
   over.promise.catch(() => {});
 
   const store = metricsStore();
@@ -52,7 +52,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     onFatal: (text: string) => over.reject(new UsageError(text)),
   };
   const start = (spec: ChildSpec): Child => {
-    // Told to end meanwhile: what would begin now could be left behind.
+    // A child that starts after the signal could outlive the run.
     signal.throwIfAborted();
     const child = startChild(spec, hooks);
     children.push(child);
@@ -155,7 +155,7 @@ const health = (ready: boolean, children: readonly Child[]) => ({
   processes: children.map(({ name, pid, restarts }) => ({ name, pid, restarts })),
 });
 
-/** On a terminal the live line twice a second; elsewhere a plain line now and then, if there is news. */
+/** Updates the live line of a terminal twice a second. Other output gets a plain line now and then, if the text has changed. */
 function showSummary(terminal: Terminal, text: () => string | undefined): () => void {
   let last: string | undefined;
   const live = setInterval(() => terminal.live(text() ?? ''), 500);
@@ -170,7 +170,7 @@ function showSummary(terminal: Terminal, text: () => string | undefined): () => 
   };
 }
 
-/** Those that use the table and the queues first, so that none of them ends with an error. Well below ten seconds in all. */
+/** Stops the processes that use the table and the queues first, so none of them ends with an error. Takes well below ten seconds. */
 async function stopAll(children: readonly Child[]): Promise<void> {
   const isServer = ({ name }: Child) => name === 'table' || name === 'queues' || name === 'clusters';
   await Promise.all(children.filter((c) => !isServer(c)).map((c) => c.stop(4_000)));

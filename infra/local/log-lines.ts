@@ -1,18 +1,18 @@
-/** What the processes write, for people: metrics go to the store, logs become short lines, repetitions are left out. */
+/** The processes' output for people: metrics go to the store, logs become short lines, repetitions are left out. */
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 export interface LineOptions {
   readonly store: MetricsStore;
   readonly print: (line: string) => void;
   readonly now: () => number;
-  /** Prints lines below warning too. */
+  /** Prints lines below warnings, too. */
   readonly verbose: boolean;
 }
 
-/** Of one message of one process so many lines are shown in ten seconds. */
+/** Number of lines shown in ten seconds for the same message of the same process. */
 const shownPerWindow = 3;
 const windowMs = 10_000;
-/** Of one service. */
+/** Number of differences shown for one service. */
 const shownDifferences = 10;
 
 export function childLines({ store, print, now, verbose }: LineOptions): (child: string, line: string) => void {
@@ -48,7 +48,7 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
   };
 }
 
-/** A child's line of structured log; undefined for any other line. */
+/** Parses a child's line of structured log. Returns undefined for any other line. */
 export function parseLogLine(line: string): { readonly [field: string]: unknown } | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
@@ -58,7 +58,7 @@ export function parseLogLine(line: string): { readonly [field: string]: unknown 
   }
 }
 
-/** "cluster namespace/service" first, then the other fields. */
+/** Returns "cluster namespace/service", then the other fields. */
 function describe({ cluster, namespace, ns = namespace, service, name = service, ...rest }: { readonly [field: string]: unknown }): string {
   const where = [cluster, ns && name ? `${ns}/${name}` : (ns ?? name)].filter(Boolean).join(' ');
   const others = Object.entries(rest).map(([field, value]) => `${field}=${text(value)}`);

@@ -6,22 +6,22 @@ import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type ClustersetOptions, checkedClusterset, type TypedClusterset } from './clusterset-options.ts';
 
 export interface Options {
-  /** Embedded clusters; 0 with a kubeconfig. */
+  /** Number of embedded clusters: 0 with a kubeconfig. */
   readonly clusters: number;
   readonly kubeconfig: KubeconfigOptions | undefined;
   readonly mode: 'active' | 'shadow';
   readonly optIn: OptIn;
   readonly clusterset: ClustersetOptions;
-  /** Where table and queues stay from run to run; otherwise in a folder that goes with the run. */
+  /** Folder that keeps table and queues from run to run. If undefined, the run deletes them at its end. */
   readonly dataDir: string | undefined;
   readonly settings: Partial<ClusterSettings>;
-  /** Of the console; 0 for any free port. */
+  /** The console's port: 0 chooses any free port. */
   readonly port: number;
 }
 
 export interface KubeconfigOptions {
   readonly file: string;
-  /** A cluster each; none: the current one. */
+  /** Each context is a cluster. An empty list is the current context. */
   readonly contexts: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface TypedOptions extends TypedClusterset {
 
 export function checkedOptions(typed: TypedOptions): Options {
   const { kubeconfig, context = [], mode } = typed;
-  // Two services of the demonstration opt in; of the others the run is the built-in controllers.
+  // Two Services of the demonstration opt in. The hub is the only controller of the others.
   const { optIn = kubeconfig === undefined ? 'active' : 'off' } = typed;
   if (kubeconfig === undefined && (context.length > 0 || mode !== undefined)) {
     throw new UsageError(`--${context.length === 0 ? 'mode' : 'context'} needs --kubeconfig FILE`);
@@ -58,7 +58,7 @@ export function checkedOptions(typed: TypedOptions): Options {
   return {
     clusters,
     kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, contexts: context },
-    // Beside a kube-controller-manager nothing but shadow is safe, and a kubeconfig does not tell whether there is one.
+    // Only shadow mode is safe beside a kube-controller-manager, and a kubeconfig does not show if the cluster runs one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     optIn,
     clusterset: checkedClusterset(typed, clusters),
@@ -72,7 +72,7 @@ export function checkedOptions(typed: TypedOptions): Options {
   };
 }
 
-/** Which of the two a run is of: the settings `endpoints` and `slices` of clusters.yaml. */
+/** The controllers of the run, as the settings `endpoints` and `slices` of clusters.yaml. */
 function controllers(chosen: string | undefined): Partial<ClusterSettings> {
   if (chosen === undefined) return {};
   if (chosen !== 'endpoints' && chosen !== 'slices' && chosen !== 'both') throw new UsageError(`--controllers ${chosen}: endpoints, slices or both`);

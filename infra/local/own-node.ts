@@ -1,6 +1,6 @@
 /**
- * A local run needs Node 22.19: its queues are kept by node:sqlite. On an older one the run gets a Node of its own, from the npm registry where the platform has
- * one there; npm keeps it, so it is fetched once.
+ * A local run needs Node 22.19, because node:sqlite keeps its queues. On an older Node the run takes a newer one from the npm registry, which has it for
+ * some platforms. npm caches it, so it is fetched once.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { constants } from 'node:os';
 import { promisify } from 'node:util';
 import { UsageError } from '#infra/cli/usage-error.ts';
 
-/** infra/node/package.json has the same, for this checkout. */
+/** infra/node/package.json has the same version, for this checkout. */
 export const ownNode = '24.21.0';
 const platforms: readonly string[] = ['linux-x64', 'linux-arm64'];
 
@@ -17,7 +17,7 @@ export function isNewEnough(version: string): boolean {
   return major > 22 || (major === 22 && minor >= 19);
 }
 
-/** The program that runs a local run's processes; undefined: this one. */
+/** Resolves to the Node program of a local run's processes, or undefined for this program. */
 export async function nodeForLocalRun(version: string, platform: string, say: (line: string) => void): Promise<string | undefined> {
   if (isNewEnough(version)) return undefined;
   if (!platforms.includes(platform)) throw new UsageError(`Node ${version} is too old for a local run: please use Node 22.19 or newer`);
@@ -32,10 +32,10 @@ export async function nodeForLocalRun(version: string, platform: string, say: (l
   }
 }
 
-/** The same command by another Node; signals go on to it. Resolves to its exit code. */
+/** Runs the same command by another Node and forwards signals to it. Resolves to its exit code. */
 export async function runWith(node: string, args: readonly string[]): Promise<number> {
   const child = spawn(node, [...args], { stdio: 'inherit' });
-  // Of a Ctrl-C the child hears by itself; it ends when it has ended all that it started.
+  // A Ctrl-C reaches the child by itself. The child exits once its own children have ended.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return code ?? 128 + constants.signals[signal as NodeJS.Signals];

@@ -1,4 +1,4 @@
-/** The ranges of pod addresses of a local run's clusters: between clusters of a set a pod is reached by its address, so no two may share one. */
+/** The ranges of pod addresses of a local run's clusters. Clusters of a set reach each other's pods by address, so their ranges must not overlap. */
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
@@ -8,7 +8,7 @@ export interface PodRanges {
   readonly [cluster: string]: readonly string[];
 }
 
-/** Of embedded cluster number `i`, at most 50 of them. The first has those that a kind cluster has by default. */
+/** The ranges of embedded cluster number `i` of at most 50. The first has the default ranges of a kind cluster. */
 export const embeddedRange = (i: number) => ({ v4: `10.${244 - i}`, v6: `fd00:${244 - i}` });
 export const embeddedCidrs = (i: number): readonly string[] => [`${embeddedRange(i).v4}.0.0/16`, `${embeddedRange(i).v6}::/64`];
 
@@ -20,12 +20,12 @@ export function refuseOverlap(ranges: PodRanges): void {
     if (!b) continue;
     throw new UsageError(
       `pods of ${a.cluster} and ${b.cluster} share addresses: nodes have the ranges ${a.text} and ${b.text}. ` +
-        'What one exports the other could not reach; --allow-overlap starts all the same, and each address counts for one cluster alone',
+        'The other cluster could not reach what one exports. --allow-overlap starts anyway and counts each address for one cluster only',
     );
   }
 }
 
-/** What the nodes of each cluster say. A cluster that cannot be asked has none: its relay says why. */
+/** Reads the ranges from the nodes of each cluster. An unreachable cluster has an empty list: its relay logs the error. */
 export async function rangesOfNodes(connections: { readonly [cluster: string]: Connection }): Promise<PodRanges> {
   const ranges = await Promise.all(
     Object.entries(connections).map(async ([cluster, connection]) => [cluster, await nodeRanges(connection).catch(() => [])] as const),

@@ -1,4 +1,4 @@
-/** Table, queues and records of a local run: what a deploy would make. */
+/** Creates the table, queues and records of a local run, as a deploy would. */
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -19,13 +19,13 @@ import { createTable } from './create-table.ts';
 
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };
-  /** Clusters whose first lists are not applied yet. With a data folder of an earlier run that may be another cluster's: `uids` tells. */
+  /** Returns clusters whose first lists are not applied yet. `uids` identify the clusters, because a former run's data may belong to another cluster. */
   unsynced(uids: { readonly [cluster: string]: string }): Promise<readonly Unsynced[]>;
 }
 
 export interface Unsynced {
   readonly id: string;
-  /** First lists that are applied, of all kinds. */
+  /** Number of kinds whose first list is applied. */
   readonly lists: number;
 }
 
@@ -63,7 +63,7 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
   };
 }
 
-/** A cluster that is known already keeps its switches when it is registered; here the command line switches them. */
+/** Sets the switches from the command line. Registration keeps the switches of a cluster that the table already has. */
 async function followSwitches(table: Table, cluster: string, { mode, optIn, membershipOf }: HubOptions): Promise<void> {
   const known = await readCluster(table, cluster);
   if (known?.mode !== mode) await switchMode(table, cluster, mode);

@@ -1,4 +1,4 @@
-/** The queues' process: SQS's protocol by fauxqs, on disk. It also publishes the depth and age of each queue, as AWS does. */
+/** The process of the queues: fauxqs serves the SQS protocol, on disk. It also publishes the depth and age of each queue, as AWS does. */
 import { awsMetrics } from './aws-metrics.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
 import { startQueues } from './queues.ts';

@@ -1,7 +1,7 @@
 /**
- * fauxqs on the loopback interface with its own persistence (SQLite, each change as it is made). Its `startFauxqs` would
- * listen on every interface, so its parts are put together here; they are not exported, hence the paths of files, which the
- * package's build puts into its bundle, and the exact version in package.json. A queue is on disk with its messages, delays, receive counts and what is in flight.
+ * Runs fauxqs on the loopback interface with its own persistence: SQLite stores each change of messages, delays, receive counts and visibility. Its
+ * `startFauxqs` would listen on every interface, so this module assembles its parts. The parts are not exported, so they are imported by file path, which
+ * the package's build bundles, and package.json has the exact version.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
@@ -62,7 +62,7 @@ interface Persistence {
 function openStores(dataDir: string) {
   const stores = { sqsStore: new SqsStore() as unknown as Store, snsStore: new SnsStore() as unknown as Store, s3Store: new S3Store() };
   const persistence = new PersistenceManager(dataDir) as unknown as Persistence;
-  // Survives the end of this process at any moment, not that of the machine: without it every message waits for the disk.
+  // The data survives the end of this process at any moment, but not a crash of the machine. With the default every message would wait for the disk.
   persistence.db.exec('PRAGMA synchronous = OFF');
   persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore);
   stores.sqsStore.persistence = persistence;

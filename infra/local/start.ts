@@ -4,7 +4,7 @@ import { run } from './local-run.ts';
 import type { Options } from './options.ts';
 import { terminal } from './terminal.ts';
 
-/** From the options to the exit code. */
+/** Runs with these options and exits the process with the code. */
 export async function start(options: Options): Promise<never> {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
@@ -12,12 +12,12 @@ export async function start(options: Options): Promise<never> {
     await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
   } catch (e) {
     if (!stopping.signal.aborted) {
-      // Many messages contain a server's answer.
+      // The text is escaped because many messages contain a server's answer.
       const lines = e instanceof UsageError ? [`error: ${e.message}`] : String(e instanceof Error ? (e.stack ?? e) : e).split('\n');
       for (const line of lines) console.error(printable(line));
       process.exit(1);
     }
   }
-  // A socket or timer that is left must not keep us here.
+  // An open socket or timer must not keep the process alive.
   process.exit(0);
 }

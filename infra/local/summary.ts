@@ -1,6 +1,6 @@
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
-/** One line on what the run has done so far. */
+/** Returns a line with the counts of the run so far. */
 export function summary(store: MetricsStore): string {
   const count = (metric: Parameters<MetricsStore['total']>[0]) => Math.round(store.total(metric));
   const queued = (suffix: RegExp) => Math.round(store.total('ApproximateNumberOfMessagesVisible', ({ QueueName = '' }) => suffix.test(QueueName)));

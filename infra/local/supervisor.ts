@@ -1,4 +1,4 @@
-/** Starts the processes of a local run, starts one again that ends alone, and ends them all. */
+/** Starts the processes of a local run, restarts a process that ends by itself, and stops them all. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import { parseLogLine } from './log-lines.ts';
 
 export interface ChildSpec {
   readonly name: string;
-  /** Path of its entry, below the root of the project. */
+  /** Path of the program's entry, below the root of the project. */
   readonly entry: string;
   readonly args?: readonly string[];
   readonly env: { readonly [name: string]: string };
@@ -18,9 +18,9 @@ export interface ChildSpec {
 export interface SupervisorHooks {
   /** A line that a child wrote. */
   onLine(child: string, line: string): void;
-  /** Something the person at the terminal should know. */
+  /** A notice for the user at the terminal. */
   onNotice(text: string): void;
-  /** A child cannot be kept running: the run is over. */
+  /** A child cannot be kept running, so the run is over. */
   onFatal(text: string): void;
 }
 
@@ -33,10 +33,10 @@ export interface Child {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Exit code of a child that a restart cannot help; its last line has the reason. */
+/** Exit code of a child that must not be restarted. Its last line has the reason. */
 export const exitFatal = 3;
 
-/** A child that ends so often in its first seconds has a fault that a restart does not heal. */
+/** Number of early ends after which a child is not restarted any more. */
 const maxEarlyExits = 5;
 const settledMs = 10_000;
 
@@ -73,7 +73,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
       ports ??= message.ports;
       ready.resolve(message);
     });
-    // 'close' and not 'exit': by then its last lines have been read.
+    // At 'close', unlike 'exit', the last lines have been read.
     child.on('close', (code, signal) => ended(code, signal, Date.now() - startedAt));
     child.on('error', (e) => hooks.onFatal(`${spec.name} cannot be started: ${e.message}`));
   }
@@ -86,13 +86,13 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
       return;
     }
     earlyExits = livedMs < settledMs ? earlyExits + 1 : 0;
-    // Being killed is no fault of its own.
+    // A killed child is restarted without limit, because the fault is not its own.
     if (earlyExits >= maxEarlyExits && signal === null) {
       hooks.onFatal(`${spec.name} keeps ending (${how}): ${reason(lastLines) ?? 'it wrote no reason'}`);
       return;
     }
     const waitMs = Math.min(5_000, 100 * 2 ** Math.min(earlyExits, 6));
-    hooks.onNotice(`${spec.name} ended (${how}); starting it again in ${waitMs / 1000} s`);
+    hooks.onNotice(`${spec.name} ended (${how}); restart in ${waitMs / 1000} s`);
     restarts++;
     timer = setTimeout(start, waitMs);
   }
@@ -120,7 +120,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
   };
 }
 
-/** The reason of a child's end: a log line marked fatal, or else the last error. */
+/** Returns the reason of a child's end: a log line marked fatal, or else the last error. */
 function reason(lines: readonly string[]): string | undefined {
   const logged = lines.map(parseLogLine).filter((l) => l !== undefined);
   const fatal = logged.findLast((l) => l['fatal'] === true);

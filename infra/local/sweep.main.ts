@@ -1,4 +1,4 @@
-/** The scheduled function: in AWS every minute, here more often, so that what it heals is seen to heal. */
+/** Runs the scheduled function, which AWS runs every minute, more often, so its repairs are soon visible. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handler } from '#functions/sweep/sweep.handler.ts';
@@ -7,7 +7,7 @@ import { awsMetrics } from './aws-metrics.ts';
 import { onStop, report, writeLine } from './child-process.ts';
 
 const everyMs = 10_000;
-/** infra/stages/sweep-stage.ts's. */
+/** The same as in infra/stages/sweep-stage.ts. */
 const timeoutMs = 55_000;
 const log = jsonLog(writeLine, Date.now, { stage: 'sweep' });
 const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);

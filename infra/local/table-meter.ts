@@ -1,20 +1,20 @@
-/** What DynamoDB itself would publish: the units that reads and writes consume, by adding ReturnConsumedCapacity to each request. */
+/** Publishes DynamoDB's metrics of consumed read and write units. It adds ReturnConsumedCapacity to each request and sums up the answers. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { awsMetrics } from './aws-metrics.ts';
 import { tableName } from './child-specs.ts';
 
-/** User agent of clients whose calls the meter leaves out: watching the table adds nothing to its metrics. */
+/** User agent of the console's client. The meter leaves out its calls, so watching the table does not change its metrics. */
 export const unmeteredClient = 'fleet-endpoints-console';
 
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
-/** Publishes once a second, and the rest when stopped. */
+/** Publishes once a second and at the end. */
 export function meterTable(server: Server, writeLine: (line: string) => void): { stop(): void } {
   const metrics = awsMetrics('AWS/DynamoDB', writeLine, Date.now);
   const units = { read: 0, written: 0 };
 
-  // Before dynalite's own listener, which takes hold of the request at once.
+  // This listener comes before dynalite's, which reads the request at once.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const isRead = reads.includes(operation);
@@ -46,7 +46,7 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
   };
 }
 
-/** The first chunk of the body begins the JSON object: one more member is put in front of the others. */
+/** Inserts a member at the start of the JSON object, in the first chunk of the body. */
 function askForUnits(request: IncomingMessage): void {
   const emit = request.emit.bind(request) as (event: string, ...args: unknown[]) => boolean;
   let asked = false;

@@ -1,4 +1,4 @@
-/** The table's process: DynamoDB's protocol by dynalite, on disk, so that it can be killed and started again. */
+/** The process of the table: dynalite serves the DynamoDB protocol, on disk, so the process can be killed and restarted. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';

@@ -1,9 +1,9 @@
 import { printable } from '#infra/cli/printable.ts';
 
-/** Where a run speaks to its person: lines, and on a terminal one more that is drawn over and over below them. */
+/** The output of a run: lines, and on a terminal a live line below them that is redrawn. */
 export interface Terminal {
   print(line: string): void;
-  /** Replaces the live line; elsewhere than on a terminal nothing. */
+  /** Replaces the live line. Does nothing if the output is not a terminal. */
   live(line: string): void;
   readonly isLive: boolean;
 }
@@ -16,7 +16,7 @@ export function terminal(out: { readonly isTTY?: boolean; readonly columns?: num
     isLive: true,
     print: (line) => void out.write(`${erase}${printable(line)}\n${shown}`),
     live(line) {
-      // A line that wraps could not be erased.
+      // The line is cut, because a wrapped line could not be erased.
       const next = printable(line).slice(0, (out.columns || 80) - 1);
       if (next !== shown) out.write(erase + next);
       shown = next;

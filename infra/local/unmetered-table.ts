@@ -1,4 +1,4 @@
-/** The table as the console reads it: its reads are left out of the table's metrics. */
+/** Returns the console's table, whose reads are left out of the table's metrics. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';

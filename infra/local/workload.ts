@@ -1,6 +1,6 @@
 /**
- * A small shop that lives on a cluster without kubelets: services of several kinds, pods that start, become ready, are rolled
- * over and stop, and one that flaps. Its purpose is that there is something to see.
+ * A demonstration workload for a cluster without kubelets: a small shop with several kinds of Services, and pods that start, become ready, are replaced by
+ * rolling updates and stop. One pod flaps.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
@@ -13,15 +13,15 @@ import { embeddedRange } from './pod-ranges.ts';
 export interface WorkloadOptions {
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
-  /** 1 is a pace to follow by eye; 10 is ten times as fast. */
+  /** Factor of the pace, 1 by default. A person can follow the default. */
   readonly speed?: number;
-  /** Of the pods' addresses; left out: the first embedded cluster's. */
+  /** Range of the pods' addresses: by default the first embedded cluster's. */
   readonly range?: { readonly v4: string; readonly v6: string };
-  /** One of the services is exported (docs/clusterset.md). */
+  /** Exports one of the Services (docs/clusterset.md). */
   readonly exports?: boolean;
 }
 
-/** Resolves when the shop is open: all of it is there and its pods are ready. It goes on changing until the signal ends it. */
+/** Resolves when all objects exist and the pods are ready. The workload keeps changing until the signal aborts. */
 export async function startWorkload(
   transport: HttpTransport,
   { signal, log, speed = 1, range = embeddedRange(0), exports }: WorkloadOptions,
@@ -32,7 +32,7 @@ export async function startWorkload(
 
   await Promise.all(zones.map((zone, i) => cluster.make('/api/v1/nodes', node(nodeName(i), zone))));
   await Promise.all([...new Set(apps.map((a) => a.namespace))].map((name) => cluster.make('/api/v1/namespaces', { metadata: { name } })));
-  // Of an earlier run: their addresses would be given out twice.
+  // Pods of an earlier run are deleted, because their addresses would be assigned twice.
   await Promise.all(apps.map((a) => cluster.call('DELETE', `${podsOf(a)}?labelSelector=app%3D${a.name}`, { gracePeriodSeconds: 0 })));
   await Promise.all(apps.map((a) => cluster.make(`/api/v1/namespaces/${a.namespace}/services`, service(a))));
   if (exports) await cluster.make(`/apis/${mcsApiVersion}/namespaces/${exported.namespace}/serviceexports`, { metadata: { name: exported.name } });
@@ -45,7 +45,7 @@ export async function startWorkload(
     log(`workload: rolling update of ${app.namespace}/${app.name}`);
     const pods = running.get(app) as string[];
     for (const i of ordinals(app)) {
-      // A pod with a name of its own goes before the next one comes; the others come first.
+      // A pod with a stable name stops before its replacement starts. Other pods stop after it.
       if (app.headless) await kubelet.stop(app, pods[i] as string);
       const next = await kubelet.start(app, i, round + 2);
       if (!app.headless) void kubelet.stop(app, pods[i] as string).catch(() => {});
@@ -75,16 +75,16 @@ interface App {
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** Container ports by name; the service has the same ones, from 80 on, and names them as its target. */
+  /** Container ports by name. The Service has ports of the same names from 80 on, with these names as targets. */
   readonly ports: { readonly [name: string]: number };
   readonly numericTarget?: boolean;
   readonly headless?: boolean;
   readonly dualStack?: boolean;
-  /** It gives its selector by annotation (docs/opt-in.md). */
+  /** The Service has its selector in an annotation (docs/opt-in.md). */
   readonly optsIn?: boolean;
 }
 
-/** Under one name by each cluster: its endpoints in every cluster are those of all of them. */
+/** Every cluster exports this Service, so each cluster has the endpoints of all clusters. */
 const exported: App = { namespace: 'shop', name: 'catalog', replicas: 3, ports: { grpc: 50051 }, dualStack: true };
 const flapping: App = { namespace: 'shop', name: 'ads', replicas: 2, ports: { http: 8080 } };
 const apps: readonly App[] = [
@@ -141,7 +141,7 @@ const pod = (app: App, ordinal: number, version: number): object => ({
 
 interface Cluster {
   call<T = { metadata: { name: string } }>(method: string, path: string, body: object): Promise<T>;
-  /** Creates what is not there yet. */
+  /** Creates the object unless it exists. */
   make(path: string, object: object): Promise<void>;
 }
 
@@ -162,7 +162,7 @@ function clusterOf(transport: HttpTransport, signal: AbortSignal): Cluster {
   return { call, make };
 }
 
-/** What kubelets would report: addresses, readiness, and that a pod has stopped. */
+/** Reports what kubelets would report: addresses, readiness, and the end of a pod. */
 function kubeletOf(cluster: Cluster, pause: (seconds: number) => Promise<void>, { v4, v6 }: NonNullable<WorkloadOptions['range']>) {
   let addresses = 10;
   const path = (app: App, name: string) => `${podsOf(app)}/${name}`;

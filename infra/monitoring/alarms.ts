@@ -8,8 +8,9 @@ export interface FleetSize {
 }
 
 /**
- * A state that a cluster may be in for a while pages only when more clusters are in it than maintenance explains: more than two, and more than one in twenty.
- * In a fleet too small for that, all of them. The metric is 1 or 0 a cluster, so its average is their share; half a cluster below the next whole number.
+ * Returns the threshold of alarms for states that a cluster may be in for a while. They page only if maintenance cannot explain the number of clusters: more
+ * than two and more than one in twenty, or all of a smaller fleet. The metric is 1 or 0 a cluster, so its average is their share. The threshold is half a
+ * cluster below the next whole number.
  */
 export function pagingShare(clusters: number): number {
   if (clusters === 0) return 1;
@@ -23,36 +24,36 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     severity: 'page',
     threshold: 60,
     periods: 5,
-    meaning: 'a service has been waiting for more than a minute',
+    meaning: 'work of a service is overdue for more than a minute',
   }),
   on('ManyRelaysSilent', 'SilentRelays', 'Average', {
     severity: 'page',
     threshold: pagingShare(clusters),
     periods: 5,
     datapoints: 3,
-    meaning: 'the relays of many clusters are not heard of',
+    meaning: 'the relays of many clusters are silent',
   }),
   on('ManyCircuitsOpen', 'OpenCircuits', 'Average', {
     severity: 'page',
     threshold: pagingShare(clusters),
     periods: 7,
     datapoints: 5,
-    meaning: 'many clusters can’t be written to',
+    meaning: 'the hub cannot write to many clusters',
   }),
   on('ManyGatesClosed', 'ClosedGates', 'Average', {
     severity: 'page',
     threshold: pagingShare(clusters),
     periods: 12,
     datapoints: 10,
-    meaning: 'the first lists of many clusters do not get complete',
+    meaning: 'the first lists of many clusters are not completed',
   }),
-  on('TwoWriters', 'WriterConflict', 'Maximum', { severity: 'page', threshold: 0, meaning: 'somebody else writes the objects that are ours' }),
+  on('TwoWriters', 'WriterConflict', 'Maximum', { severity: 'page', threshold: 0, meaning: 'another controller writes our objects' }),
   on('SnapshotDrift', 'Drift', 'Sum', {
     severity: 'page',
     threshold: 0,
     periodMinutes: 30,
     periods: 2,
-    meaning: 'what lists and clusters tell keeps putting the snapshot in doubt',
+    meaning: 'lists and clusters keep differing from the snapshot',
   }),
   on('WorkResent', 'SweepResends', 'Sum', {
     severity: 'ticket',
@@ -64,7 +65,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
   on('ClusterMadeAnew', 'IncarnationBumped', 'Sum', {
     severity: 'ticket',
     threshold: 0,
-    meaning: 'a cluster was restored or made anew under the same id',
+    meaning: 'a cluster was restored, or created again under the same id',
   }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
@@ -76,18 +77,18 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     severity: 'ticket',
     threshold: 0,
     periods: 15,
-    meaning: 'what we compute is not what the cluster’s own controllers wrote',
+    meaning: 'our endpoints differ from those of the cluster’s own controllers',
   }),
   on('SourceSilent', 'SourcesSilent', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
     periods: 5,
-    meaning: 'the endpoints of a cluster that exports stay in the others as they were',
+    meaning: 'a source is silent: its endpoints stay in other clusters as they are',
   }),
   on('SourceEvicted', 'SourcesEvicted', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
-    meaning: 'a cluster that exports is gone, and its endpoints are taken from the others',
+    meaning: 'a source is evicted: its endpoints are removed from other clusters',
   }),
   on('EvictionHeld', 'EvictionsHeld', 'Sum', {
     severity: 'page',
@@ -95,7 +96,7 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periodMinutes: 5,
     periods: 3,
     datapoints: 2,
-    meaning: 'a cluster that exports is gone, and its eviction waits: nothing can take its traffic, or the hub does not reach the clusters',
+    meaning: 'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
   }),
   on('ExportRefused', 'ExportsRefused', 'Sum', {
     severity: 'ticket',
@@ -121,13 +122,13 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'messages could not be read, or not be believed',
+    meaning: 'messages are unreadable or not trusted',
   }),
   on('MessagesFail', 'MessagesFailed', 'Sum', {
     severity: 'page',
     threshold: 0,
     ...comesBack,
-    meaning: 'ingest or sync keeps failing on messages, which come back',
+    meaning: 'ingest or sync keeps failing on messages',
   }),
   onSource(
     'IngestFails',
@@ -171,13 +172,19 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
       threshold: 1,
       periodMinutes: 5,
       missing: 'alarm',
-      meaning: 'sweep does not run, so most other alarms are deaf',
+      meaning: 'sweep does not run, so most other alarms do not work',
     },
   ),
   onSource(
     'SweepFails',
     { ...errors, function: 'sweep' },
-    { severity: 'page', threshold: 0, periods: 5, datapoints: 3, meaning: 'sweep fails for a cluster or for all, whose other alarms are deaf then' },
+    {
+      severity: 'page',
+      threshold: 0,
+      periods: 5,
+      datapoints: 3,
+      meaning: 'sweep fails for one or all clusters, whose other alarms do not work then',
+    },
   ),
   onSource(
     'IngestThrottled',

@@ -8,14 +8,14 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
     threshold: 90,
     periods: 5,
     datapoints: 3,
-    meaning: 'the relay is not heard of',
+    meaning: 'the relay is silent',
   }),
-  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: state, threshold: 0, periods: 5, meaning: 'the cluster can’t be written to' }),
+  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: state, threshold: 0, periods: 5, meaning: 'the hub cannot write to the cluster' }),
   on('GateClosed', 'GateClosed', 'Maximum', {
     severity: state,
     threshold: 0,
     periods: 10,
-    meaning: 'the first lists of the cluster do not get complete',
+    meaning: 'the first lists of the cluster are not completed',
   }),
   onSource(
     'EventsDead',
@@ -30,7 +30,7 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
       severity: 'ticket',
       threshold: 120,
       periods: 5,
-      meaning: 'wake-ups wait longer than they should',
+      meaning: 'wake-ups wait too long',
     },
   ),
 ];

@@ -17,15 +17,15 @@ export const clustersetRow = {
       kind: 'lines',
       unit: 'Count',
       series: [
-        { metric: 'ExportsRefused', statistic: 'Sum', label: 'exports not valid' },
-        { metric: 'ImportsBlocked', statistic: 'Sum', label: 'imports not made' },
-        { metric: 'ImportsDelayed', statistic: 'Sum', label: 'imports beyond a budget' },
-        { metric: 'AddressCollisions', statistic: 'Sum', label: 'addresses of two sources' },
+        { metric: 'ExportsRefused', statistic: 'Sum', label: 'invalid exports' },
+        { metric: 'ImportsBlocked', statistic: 'Sum', label: 'blocked imports' },
+        { metric: 'ImportsDelayed', statistic: 'Sum', label: 'delayed imports' },
+        { metric: 'AddressCollisions', statistic: 'Sum', label: 'collisions' },
         { metric: 'WritesImports', statistic: 'Sum', label: 'writes of slices' },
       ],
     },
     {
-      title: 'Pod of a source to import',
+      title: 'From a source’s pod to its import',
       kind: 'lines',
       unit: 'Milliseconds',
       series: [

@@ -55,31 +55,31 @@ export const fleetDashboard: Dashboard = {
   title: 'Fleet',
   rows: [
     {
-      title: 'Is all well?',
+      title: 'Health',
       widgets: [
         numbers('Oldest overdue work', 'Seconds', [of('OldestDirtyAge', 'Maximum', 'any cluster')]),
-        numbers('Silence of a relay', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'longest')]),
-        numbers('Something stands in the way', 'Count', [
+        numbers('Time since the last heartbeat', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'longest')]),
+        numbers('Blocked writes', 'Count', [
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
         ]),
-        lines('Clusters that stand', 'Count', [
+        lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
           of('OpenCircuits', 'Sum', 'circuit open'),
           of('ClosedGates', 'Sum', 'first lists missing'),
         ]),
-        numbers('Put aside', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
+        numbers('Messages for people', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
       ],
     },
     {
-      title: 'How fast?',
+      title: 'Latency',
       widgets: [
-        lines('Due to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
+        lines('From due to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
         lines('Syncs within the objective', 'Count', [of('SyncsDue', 'Sum', 'due'), of('SyncsOnTime', 'Sum', 'on time')]),
-        lines('Seen by the relay to stored', 'Milliseconds', [of('IngestLatency', 'p50', 'p50'), of('IngestLatency', 'p99', 'p99')]),
-        lines('Wake-up due to start', 'Milliseconds', [of('QueueLatency', 'p50', 'p50'), of('QueueLatency', 'p99', 'p99')]),
-        lines('One run, one API call', 'Milliseconds', [
+        lines('From observed by the relay to stored', 'Milliseconds', [of('IngestLatency', 'p50', 'p50'), of('IngestLatency', 'p99', 'p99')]),
+        lines('From due wake-up to start', 'Milliseconds', [of('QueueLatency', 'p50', 'p50'), of('QueueLatency', 'p99', 'p99')]),
+        lines('Duration of runs and API calls', 'Milliseconds', [
           of('SyncDuration', 'p50', 'run p50'),
           of('SyncDuration', 'p99', 'run p99'),
           of('ApiLatency', 'p50', 'call p50'),
@@ -88,7 +88,7 @@ export const fleetDashboard: Dashboard = {
       ],
     },
     {
-      title: 'What comes in, what goes out',
+      title: 'Throughput',
       widgets: [
         lines('Events', 'Count', [
           of('EventsIn', 'Sum', 'objects'),
@@ -96,43 +96,46 @@ export const fleetDashboard: Dashboard = {
           of('EventsSuspect', 'Sum', 'suspect'),
           of('ObjectsTooLarge', 'Sum', 'too large'),
         ]),
-        lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a live lease'), of('SweepResends', 'Sum', 'by sweep')]),
+        lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a lease'), of('SweepResends', 'Sum', 'by sweep')]),
         lines('Runs', 'Count', [
           of('SyncsWritten', 'Sum', 'written'),
           of('SyncsUnchanged', 'Sum', 'unchanged'),
           of('SyncsFailed', 'Sum', 'failed'),
-          of('SyncsWaiting', 'Sum', 'put off'),
+          of('SyncsWaiting', 'Sum', 'requeued'),
           of('SyncsConflict', 'Sum', 'conflicts'),
         ]),
         lines('Writes', 'Count', [of('WritesEndpoints', 'Sum', 'Endpoints'), of('WritesSlices', 'Sum', 'EndpointSlices')]),
         lines('Services that opt in', 'Count', [
           of('WritesOptIn', 'Sum', 'writes of their slices'),
-          of('HandOverDeletes', 'Sum', 'deleted at a hand-over'),
-          of('HandOversWaiting', 'Sum', 'hand-over waits'),
-          of('OptInHeld', 'Sum', 'annotation not followed'),
+          of('HandOverDeletes', 'Sum', 'deletes of hand-overs'),
+          of('HandOversWaiting', 'Sum', 'waiting hand-overs'),
+          of('OptInHeld', 'Sum', 'invalid annotations'),
         ]),
       ],
     },
     {
-      title: 'Is it right?',
+      title: 'Correctness',
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
-        lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects'), of('IncarnationBumped', 'Sum', 'clusters made anew')]),
-        lines('Touched by others', 'Count', [
+        lines('Differences between snapshot and lists', 'Count', [
+          of('Drift', 'Sum', 'objects'),
+          of('IncarnationBumped', 'Sum', 'restored clusters'),
+        ]),
+        lines('Writes of other clients', 'Count', [
           of('ForeignWrites', 'Sum', 'foreign writes'),
-          of('ServicesContested', 'Sum', 'services not written for a time'),
-          of('GuardedRemovals', 'Sum', 'brake'),
+          of('ServicesContested', 'Sum', 'contested services'),
+          of('GuardedRemovals', 'Sum', 'mass-removal guard'),
         ]),
         lines('Given up', 'Count', [
           of('Parked', 'Sum', 'parked'),
           of('Quarantined', 'Sum', 'quarantined'),
-          of('HistoryLost', 'Sum', 'records of the history'),
+          of('HistoryLost', 'Sum', 'lost history records'),
         ]),
       ],
     },
     clustersetRow,
     {
-      title: 'As kube-controller-manager counts it',
+      title: 'Metrics of kube-controller-manager',
       widgets: [
         lines('Endpoints of slices', 'Count', [
           ...upstream('endpoint_slice_controller_endpoints_added_per_sync', 'Sum', 'added'),
@@ -147,16 +150,13 @@ export const fleetDashboard: Dashboard = {
       title: 'Functions',
       widgets: [
         lines('Invocations', 'Count', onFunctions('Invocations', 'Sum', 'ingest', 'sync', 'sweep')),
-        lines('Errors', 'Count', [
-          ...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'),
-          of('MessagesFailed', 'Sum', 'messages that come back'),
-        ]),
+        lines('Errors', 'Count', [...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'), of('MessagesFailed', 'Sum', 'failed messages')]),
         lines('Throttles', 'Count', onFunctions('Throttles', 'Sum', 'ingest', 'sync', 'sweep')),
         lines('Duration, p99', 'Milliseconds', onFunctions('Duration', 'p99', 'ingest', 'sync', 'sweep')),
       ],
     },
     {
-      title: 'What it costs',
+      title: 'Capacity',
       widgets: [
         lines('Table units', 'Count', [onTable('ConsumedReadCapacityUnits', 'read'), onTable('ConsumedWriteCapacityUnits', 'written')]),
         lines('Table throttles', 'Count', [onTable('ReadThrottleEvents', 'reads'), onTable('WriteThrottleEvents', 'writes')]),
@@ -178,11 +178,11 @@ export const clusterDashboard: Dashboard = {
   title: 'Cluster',
   rows: [
     {
-      title: 'Is all well?',
+      title: 'Health',
       widgets: [
         numbers('Oldest overdue work', 'Seconds', [of('OldestDirtyAge', 'Maximum', 'overdue')]),
-        numbers('Silence of the relay', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'silent')]),
-        numbers('Something stands in the way', 'Count', [
+        numbers('Time since the last heartbeat', 'Seconds', [of('RelayHeartbeatAge', 'Maximum', 'silent')]),
+        numbers('Blocked writes', 'Count', [
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
@@ -190,22 +190,22 @@ export const clusterDashboard: Dashboard = {
       ],
     },
     {
-      title: 'How fast, how much?',
+      title: 'Latency and load',
       widgets: [
-        lines('Due to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
+        lines('From due to written', 'Milliseconds', [of('SyncLatency', 'p50', 'p50'), of('SyncLatency', 'p99', 'p99')], objective),
         lines('Events', 'Count', [of('EventsIn', 'Sum', 'objects')]),
         lines('Runs', 'Count', [of('SyncsWritten', 'Sum', 'written'), of('SyncsFailed', 'Sum', 'failed'), of('Parked', 'Sum', 'parked')]),
       ],
     },
     {
-      title: 'Is it right?',
+      title: 'Correctness',
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
-        lines('Snapshot against lists', 'Count', [of('Drift', 'Sum', 'objects')]),
+        lines('Differences between snapshot and lists', 'Count', [of('Drift', 'Sum', 'objects')]),
       ],
     },
     {
-      title: 'As kube-controller-manager counts it',
+      title: 'Metrics of kube-controller-manager',
       widgets: [
         numbers('Endpoints and slices', 'Count', [
           ...upstream('endpoint_slice_controller_endpoints_desired', 'Maximum', 'endpoints'),

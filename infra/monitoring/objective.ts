@@ -1,7 +1,7 @@
 /**
  * The objective: 99 % of the syncs of 30 days are written within 2 s of their due time (shared/contract/metrics.ts). The other 1 % is the error budget.
- * An alarm watches its burn rate over a long window, so that a moment does not page, and over a short window, so that the alarm ends with its cause
- * (Google's SRE workbook, "Alerting on SLOs"). It counts syncs: percentiles would weigh a quiet night like a storm.
+ * An alarm watches its burn rate over a long window, so a moment does not page. It also watches a short window, so it ends with its cause (Google's SRE
+ * workbook, "Alerting on SLOs"). It counts syncs: percentiles would weigh a quiet night like a storm.
  */
 import { Duration } from 'aws-cdk-lib';
 import {

@@ -16,7 +16,7 @@ const calls = ['ApiLatency', ...Array.from({ length: 10 }, (_, i) => `ApiLatency
 
 export const queries: readonly Query[] = [
   {
-    name: 'what is said of one service',
+    name: 'log lines of one service',
     of: all,
     text: [
       'fields @timestamp, level, message, coalesce(error, reason, differences) as why, requestId',
@@ -36,17 +36,17 @@ export const queries: readonly Query[] = [
     ],
   },
   {
-    name: 'lists that wait or are put aside',
+    name: 'waiting lists and quarantined messages',
     of: ['ingest', 'sweep'],
     text: [
       'fields @timestamp, cluster, message, kind, reason',
-      "filter message in ['list would take away too much: not applied until it is confirmed', 'full list read from the cluster and queued', 'events message quarantined']",
+      "filter message in ['list would delete too much: not applied until it is confirmed', 'full list read from the cluster and queued', 'events message quarantined']",
       'sort @timestamp desc',
       'limit 200',
     ],
   },
   {
-    name: 'slow calls of clusters',
+    name: 'slow calls of cluster APIs',
     of: ['sync', 'sweep'],
     text: [
       `filter ${calls.map((field) => `${field} > 1000`).join(' or ')}`,
@@ -56,7 +56,7 @@ export const queries: readonly Query[] = [
     ],
   },
   {
-    name: 'messages that come back',
+    name: 'failed messages',
     of: ['ingest', 'sync'],
     text: [
       'fields @timestamp, cluster, message, namespace, service, messageId, error, requestId',

@@ -1,6 +1,6 @@
 /**
- * `npm run release -- --dry-run` builds the parts of a release into dist/release: the package, the chart, the relay's bundle with its Dockerfile, the
- * bill of materials, the input of the next version's upgrade test, and their checksums. It uploads nothing; without --dry-run it refuses to run.
+ * `npm run release -- --dry-run` builds a release into dist/release: the package, the chart, the relay's bundle with its Dockerfile, and the bill of
+ * materials. The input of the next version's upgrade test and checksums are added. It uploads nothing, and refuses to run without --dry-run.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -191,7 +191,7 @@ const isOurCondition = "c.type in ['Valid', 'Ready', 'Conflict']";
 const exportRules: readonly Rule[] = [
   {
     expression: "request.operation == 'UPDATE' && request.subResource == 'status'",
-    message: 'the writer makes, changes and deletes no ServiceExport: it says how one stands',
+    message: 'the writer must not create, change or delete a ServiceExport: it only writes the status',
   },
   {
     expression: `request.operation != 'UPDATE' || (${conditionsOf('object')}.all(c, ${isOurCondition} || c in ${conditionsOf('oldObject')}) && ${conditionsOf('oldObject')}.all(c, ${isOurCondition} || c in ${conditionsOf('object')}))`,

@@ -18,7 +18,7 @@ export class Register extends Construct {
     super(scope, id);
     this.function = new HubFunction(this, 'Register', {
       code: 'register',
-      description: 'makes clusters known to the hub, and drains those that are taken out',
+      description: 'registers clusters with the hub, and drains deregistered ones',
       hub,
       table,
       memoryMiB: 256,

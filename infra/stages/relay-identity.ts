@@ -31,9 +31,9 @@ export class RelayIdentity extends Construct {
     super(scope, id);
     const { identity } = relay;
     if (identity.type === 'existing-role') {
-      // By the queue's own policy: it holds for roles of other accounts too (which then need the same right on their side).
-      // The role by its name: SQS keeps a principal as the unique id that the role had then, so one made again would be shut out. It is no account
-      // principal, which lets in only whom the account's own policies let in as well.
+      // The queue's own policy also covers roles of other accounts, which need the same right on their side.
+      // The policy names the role by a condition: SQS stores a principal as the role's unique id, so a role that was created again would be refused. An account
+      // as the principal would admit only roles that the account's own policies admit, too.
       this.roleArn = identity.roleArn;
       const account = Arn.split(identity.roleArn, ArnFormat.SLASH_RESOURCE_NAME).account ?? '';
       events.addToResourcePolicy(

@@ -39,7 +39,7 @@ export class Sweep extends Construct {
       asynchronous: {
         retries: 0,
         maxAge: Duration.minutes(1),
-        why: 'a run that fails is made up for by the next, a minute later; SweepFails tells of it',
+        why: 'the next run, a minute later, makes up for a failed one; SweepFails reports it',
       },
       // No two at a time, and none refused because other functions take all executions.
       ...(hub.reserveConcurrency && { reserved: 1 }),

@@ -1,10 +1,10 @@
-/** Who switched what of a cluster, when and why: kept beside its record, also when the cluster has left. */
+/** Audit records of a cluster's switches. They are kept beside the cluster's record, even after the cluster is removed. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { auditCounterKey, auditKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { Mode } from './mode.ts';
 
-/** `at`: ISO 8601, by the clock of who switched. The order of the records is that of their numbers. */
+/** `at` is ISO 8601 by the clock of the operator's machine. The numbers of the records give their order. */
 export interface AuditRecord {
   readonly at: string;
   readonly who: string;
@@ -20,14 +20,14 @@ interface Change<V> {
   readonly to: V;
 }
 
-/** Clocks of two machines differ by more than two switches may lie apart, so the table gives each record a number. */
+/** The table numbers the records, because the clocks of two machines may differ by more than the time between two switches. */
 export async function recordAudit(table: Table, cluster: string, { at, who, what, mode, optIn }: AuditRecord): Promise<void> {
   const counted = await table.update(auditCounterKey(cluster), { add: { [count]: 1 } });
   const changed = { ...(mode && { [modeChange]: JSON.stringify(mode) }), ...(optIn && { [optInChange]: JSON.stringify(optIn) }) };
   await table.put({ ...auditKey(cluster, counted?.[count] as number), at, who, what, ...changed });
 }
 
-/** In the order in which they were recorded. */
+/** Returns the records in the order in which they were written. */
 export async function listAudit(table: Table, cluster: string): Promise<readonly AuditRecord[]> {
   const { pk, sk } = auditCounterKey(cluster);
   return (await table.query(pk, { from: sk, to: `${sk}~` })).map(decodeAudit);

@@ -1,4 +1,4 @@
-/** What a cluster has to do with the others of its set: what it may export, and whether it imports (docs/clusterset.md). */
+/** The membership of a cluster in a set: the namespaces that it may export, and whether it imports (docs/clusterset.md). */
 import { type ClustersetMembership, type MemberExports, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
@@ -8,12 +8,12 @@ export type { ClustersetMembership } from '#shared/contract/clusterset-settings.
 export { noMembership } from '#shared/contract/clusterset-settings.ts';
 
 const attribute = 'clusterset';
-/** The attributes of a record that a membership is in. */
+/** Attributes of a membership in the cluster's record. */
 export const membershipNames = [attribute, memberAttribute] as const;
 
 /**
- * Decodes the membership of a cluster's record; the attribute is absent for a cluster that takes no part in a set. Throws for a damaged one: as no
- * membership it would withdraw every export.
+ * Decodes the membership of a cluster's record. The attribute is absent for a cluster that neither exports nor imports. Throws if it is damaged, because
+ * without a membership the hub would withdraw every export.
  */
 export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembership {
   if (typeof stored !== 'string') return noMembership;
@@ -23,7 +23,7 @@ export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembe
   return membership as ClustersetMembership;
 }
 
-/** Has the cluster ever been let into a set? */
+/** Returns true if the cluster has ever been a member of a set. */
 export const isMember = ({ clusterset }: Member): boolean => clusterset !== noMembership;
 
 interface Member {
@@ -33,18 +33,18 @@ interface Member {
 export const exportsAnything = ({ clusterset: { exports } }: Member): boolean => exports.namespaces === 'all' || exports.namespaces.length > 0;
 export const importsAnything = ({ clusterset: { imports } }: Member): boolean => imports !== 'off';
 
-/** For people. */
+/** Formats the namespaces for people. */
 export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
   namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');
 
-/** Changes the membership and owes a wake-up to every service. False: the cluster is not known, or was taken out of the configuration. */
+/** Changes the membership and schedules a wake-up of every service. Resolves to false if the cluster is unknown or deregistered. */
 export async function saveMembership(table: Table, cluster: string, membership: ClustersetMembership): Promise<boolean> {
   await noteImporter(table, cluster, membership);
   const change = { set: { ...membershipAttributes(membership), [modeAttributes.owesWaking]: 1 }, add: { [modeAttributes.count]: 1 } };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 
-/** To be done before its record says so: an export that comes in between wakes the importer in vain, and not the other way round. */
+/** Call before the record changes. An export in between then wakes the importer in vain, while the opposite order would miss it. */
 export async function noteImporter(table: Table, cluster: string, { imports }: ClustersetMembership): Promise<void> {
   if (imports !== 'off') await table.put({ ...importerKey(cluster) });
 }

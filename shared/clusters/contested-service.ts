@@ -1,6 +1,6 @@
 /**
- * A contested service: another manager keeps writing its Endpoints or slices. Sync does not write it for a time, twice as long after each stop. A
- * switch of the cluster ends the stop. Pure.
+ * A contested service: another field manager keeps writing its Endpoints or slices. Sync does not write it for a time, which doubles with each stop. A switch
+ * of the cluster ends the stop. Pure.
  */
 import type { ForeignWriteLimits } from '#shared/contract/foreign-write-limits.ts';
 import type { ForeignWrites } from '#shared/store/service-counts.ts';
@@ -9,14 +9,14 @@ import type { ClusterRecord } from './record.ts';
 
 type Switched = Pick<ClusterRecord, 'mode' | 'modeSwitch' | 'optInSince'>;
 
-/** When writes of others began to count: before that they may be what a former writer left, ms since the epoch. */
+/** Returns the time since which foreign writes count, ms since the epoch. Earlier writes may be of a former legitimate writer. */
 export const writesSince = (cluster: Switched): number => Math.max(cluster.modeSwitch.atMs, isShadow(cluster) ? cluster.optInSince : 0);
 
-/** Returns when sync writes the service again, ms since the epoch; 0 if nothing stops it. */
+/** Returns the time when sync writes the service again, ms since the epoch, or 0 if it is not contested. */
 export const contestedUntilMs = (foreign: ForeignWrites | undefined, cluster: Switched): number =>
   foreign && foreign.sinceMs > writesSince(cluster) ? foreign.untilMs : 0;
 
-/** The record after a run that found `writes` of another manager; the service is contested if `untilMs` is in the future. */
+/** Returns the record after a run that found `writes` of another manager. The service is contested if `untilMs` is in the future. */
 export function afterForeignWrites(
   before: ForeignWrites | undefined,
   { writes, manager }: Pick<ForeignWrites, 'writes' | 'manager'>,

@@ -1,6 +1,6 @@
 /**
- * The first lists of an incarnation, one of each kind: no run begins before all of them are applied (upstream's HasSynced). And the lists that
- * sweep has to make itself, because a relay's list would take too much away.
+ * The first lists of an incarnation, one of each kind. No run begins before all of them are applied (upstream's HasSynced). Also the requests for sweep's own
+ * lists, if a relay's list would delete too much.
  */
 import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -10,20 +10,20 @@ import { type Switches, servesFromSnapshot } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
 
 export interface ListsState {
-  /** By kind: the incarnation whose first list has been applied whole; 0 for none. */
+  /** The incarnation whose first list is completely applied, by kind. 0 without one. */
   readonly firstListOf: { readonly [K in CoreKind]: number } & { readonly [K in ClustersetKind]?: number };
-  /** Kinds of which sweep has to make a list. */
+  /** Kinds that sweep must list itself. */
   readonly ownListsWanted: readonly InputKind[];
-  /** No run could begin for what ingest wrote: everything is woken once the first lists are complete. */
+  /** Ingest has skipped wake-ups because no run could begin. Everything is woken once the first lists are complete. */
   readonly suppressesWakeUps: boolean;
-  /** By kind: the newest list of which records were written that say nothing of services to be notified. */
+  /** The newest list whose records were written without marks of pending notifications, by kind. */
   readonly begun: { readonly [K in CoreKind]?: Version };
 }
 
 const firstListAttribute = (kind: Kind): string => `synced_${kind}`;
 const ownListAttribute = (kind: InputKind): string => `confirm_${kind}`;
 const begunAttribute = (kind: Kind): string => `begun_${kind}`;
-/** 1 while wake-ups are held. */
+/** 1 while ingest skips wake-ups. */
 export const heldAttribute = 'heldWakeUps';
 
 export const decodeLists = (item: Item): ListsState => ({
@@ -43,9 +43,9 @@ interface Lists {
 export const missingFirstLists = ({ incarnation, lists }: Lists): readonly Kind[] => kinds.filter((kind) => lists.firstListOf[kind] !== incarnation);
 
 /**
- * Has the first list of every kind been applied, so that runs may begin (upstream's HasSynced)? Not while a session is unbound: the lists that the
- * runs would read may be of another cluster, or of a history that counts no more, and take away addresses that exist. In shadow mode
- * without opt-in nothing is written.
+ * Returns true if the first list of every kind is applied, so runs may begin (upstream's HasSynced). Returns false while a session is unbound: the lists
+ * may be of another cluster or of an outdated history, and would remove existing addresses. Shadow mode without opt-in never writes, so an unbound session
+ * does not matter there.
  */
 export const hasSynced = (cluster: Lists & Switches & { readonly unverified: UnverifiedSession | undefined }): boolean =>
   missingFirstLists(cluster).length === 0 && (cluster.unverified?.state !== 'unbound' || !servesFromSnapshot(cluster));
@@ -57,8 +57,8 @@ const isSetKind = (kind: Kind): boolean => (setKinds as readonly Kind[]).include
 export const missesSetLists = ({ incarnation, lists }: Lists): boolean => setKinds.some((kind) => lists.firstListOf[kind] !== incarnation);
 
 /**
- * The kind's first list of this incarnation is applied whole, unless the next incarnation has begun; or a newer list of the kind (beginFirstList),
- * which then is the first one. With the first list of a set kind everything is to be woken: runs of exports and imports before it have ended as done.
+ * Marks the kind's first list of this incarnation as applied. Does nothing if the next incarnation has begun, or a newer list of the kind (beginFirstList),
+ * which is then the first list. The first list of a set kind wakes everything: earlier runs of exports and imports have ended as done.
  */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind, version: Version): Promise<void> {
   const isNewest: Condition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
@@ -76,8 +76,8 @@ const isMissing = (kind: Kind, incarnation: number): Condition => ({
 type Incarnation = ClusterIncarnation & Lists;
 
 /**
- * Before a part of a first list is written. True: its records need not say that services are to be notified. For the kind is missing until this list
- * is applied whole, or a newer one that says the same of each object; and then every service is woken.
+ * Call before writing a page of a first list. Resolves to true if its records need no marks of pending notifications: every service is woken once this list,
+ * or a newer one, is completely applied.
  */
 export async function beginFirstList(table: Table, { id, incarnation, lists }: Incarnation, kind: Kind, version: Version): Promise<boolean> {
   if (!isCoreKind(kind) || lists.firstListOf[kind] === incarnation) return false;
@@ -91,7 +91,7 @@ export async function beginFirstList(table: Table, { id, incarnation, lists }: I
 const isCoreKind = (kind: Kind): kind is CoreKind => (kinds as readonly Kind[]).includes(kind);
 
 /**
- * May the wake-ups for what was written before the record was read be left out? True while a first list is missing: no run can begin before it is
+ * Resolves to true if wake-ups for writes before the read of the record may be skipped, because a first list is missing. No run can begin until the list is
  * applied, and then every service is woken.
  */
 export async function holdWakeUps(table: Table, { id, incarnation, lists }: Incarnation): Promise<boolean> {
@@ -104,7 +104,7 @@ export async function holdWakeUps(table: Table, { id, incarnation, lists }: Inca
   );
 }
 
-/** A list that takes much away waits for a list of our own. False: it is requested already. */
+/** Requests sweep's own list, because a relay's list would delete too much. Resolves to false if the request exists already. */
 export async function requestOwnList(table: Table, cluster: string, kind: InputKind): Promise<boolean> {
   const attribute = ownListAttribute(kind);
   return (await table.update(metaKey(cluster), { set: { [attribute]: 1 } }, { absent: attribute })) !== undefined;

@@ -1,4 +1,4 @@
-/** What changes a cluster's mode and its switch for Services that opt in, and the waking of every service that each switch owes. */
+/** Switches of a cluster's mode and of its setting for Services that opt in, and the wake-up of every service after each switch. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Change, Condition, Table } from '#shared/store/table.ts';
@@ -11,9 +11,9 @@ import { writerConflictAttributes } from './writer-conflict.ts';
 const { mode: modeAttribute, count, atMs, owesWaking, wokenTo, wasActive } = modeAttributes;
 
 /**
- * Switches the mode and owes a wake-up to every service: settings first, or a run could use up the wake-up in the former mode; then the waking,
- * which sweep finishes if the caller does not. A pause owes none: no run has anything to do, and the switch back wakes all. Resolves to false
- * when the cluster is not known, or was taken out of the configuration.
+ * Switches the mode and schedules a wake-up of every service. The switch comes first, because a run could use up the wake-up in the former mode. Sweep
+ * finishes the wake-ups if the caller does not. A pause schedules none, because runs do nothing and the switch back wakes every service. Resolves to false
+ * if the cluster is unknown or deregistered.
  */
 export async function switchMode(table: Table, cluster: string, mode: ChosenMode, nowMs = Date.now()): Promise<boolean> {
   const set = { [modeAttribute]: mode, [owesWaking]: mode === 'paused' ? 0 : 1, [atMs]: nowMs };
@@ -28,14 +28,14 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
 }
 
 /**
- * Switches whether Services that opt in are written, and owes a wake-up to every service, as a switch of mode does. A paused cluster is woken by its
- * switch back.
+ * Switches whether Services that opt in are written, and schedules a wake-up of every service like a switch of mode. In a paused cluster the switch back
+ * wakes every service.
  */
 export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs = Date.now()): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
   const remove = [optInAttributes.withdraws];
   const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
-  // What others write of an active cluster's own endpoints is no matter of this switch.
+  // In an active cluster the writer conflict and the circuit stay, because they also concern the Services with a selector.
   const inShadow = { ...woken, remove: [...remove, ...writerConflictAttributes, ...circuitAttributes] };
   if (await table.update(metaKey(cluster), { add: { [count]: 1 }, set, remove }, isMode('paused'))) return true;
   if (await table.update(metaKey(cluster), inShadow, isMode('shadow'))) return true;
@@ -43,8 +43,8 @@ export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, n
 }
 
 /**
- * Has the slices of Services that opt in deleted, whatever the switch was: runs delete with the rights and the care of `active`, and write none. The
- * next switch ends it. False in a cluster whose services do not run.
+ * Makes runs delete the slices of Services that opt in, independent of the former switch, with the preconditions of `active`. The next switch ends this.
+ * Resolves to false if the cluster is paused or deregistered.
  */
 export async function withdrawOptIn(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
   const { optIn, since, withdraws } = optInAttributes;
@@ -52,15 +52,15 @@ export async function withdrawOptIn(table: Table, cluster: string, nowMs = Date.
   return (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !== undefined;
 }
 
-/** The cluster was taken out of the configuration: no later run writes, and its endpoints stay as they are. False when it was so before. */
+/** Deregisters the cluster: later runs do not write, and its endpoints stay as they are. Resolves to false if it is deregistered already. */
 export async function drainCluster(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
   const change = { set: { [modeAttribute]: 'draining', [atMs]: nowMs }, add: { [count]: 1 } };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 
 /**
- * The first lists are complete, and wake-ups were held before: this schedules the waking of every service, as a switch of mode does. A waking that is under
- * way begins again, because services that it has passed may have come since. False: it is scheduled already, or a list is missing again.
+ * Schedules a wake-up of every service after the first lists are complete, like a switch of mode. Wake-ups under way begin again, because services may have
+ * been added behind their position. Resolves to false if the wake-ups are scheduled already, or if a list is missing again.
  */
 export async function wakeAllAfterFirstLists(table: Table, { id, incarnation }: ClusterIncarnation): Promise<boolean> {
   const areHeld: Condition = { all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }] };
@@ -68,13 +68,13 @@ export async function wakeAllAfterFirstLists(table: Table, { id, incarnation }: 
   return (await table.update(metaKey(id), change, areHeld)) !== undefined;
 }
 
-/** Where the waking goes on that the last switch owes; undefined: at the beginning. */
+/** Returns the position from which the wake-ups of the last switch continue, or undefined for the beginning. */
 export function wakingPlace<Place>({ wokenTo: text, count: current }: ModeSwitch): Place | undefined {
   const kept = text === undefined ? undefined : (JSON.parse(text) as { readonly epoch: number; readonly place: Place });
   return kept?.epoch === current ? kept.place : undefined;
 }
 
-/** `place`: where the waking goes on; undefined when every service is woken. False: another switch has come, which owes a waking of its own. */
+/** Saves the position of the wake-ups, with undefined once every service is woken. Resolves to false after another switch, which has wake-ups of its own. */
 export async function recordWaking(table: Table, { id, modeSwitch }: ClusterSwitch, place: object | undefined): Promise<boolean> {
   const change: Change = place
     ? { set: { [wokenTo]: JSON.stringify({ epoch: modeSwitch.count, place }) } }

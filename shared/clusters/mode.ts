@@ -1,25 +1,25 @@
-/** The modes of a cluster, what each means for its services, and the count of its switches. */
+/** The modes of a cluster, their meaning for its services, and the count of its switches. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import type { Condition, Item } from '#shared/store/table.ts';
 
-/** The last two are of clusters that are not in the configuration any more (removal.ts). */
+/** `draining` and `removed` are modes of deregistered clusters (removal.ts). */
 export type Mode = ChosenMode | 'draining' | 'removed';
 export type ChosenMode = 'active' | 'shadow' | 'paused';
 
 export interface ModeSwitch {
   /** Raised by each switch of mode and change of settings. */
   readonly count: number;
-  /** When the mode was switched last. */
+  /** Time of the last switch of mode, ms since the epoch. */
   readonly atMs: number;
-  /** Not every service has been woken for the last switch, or for the first lists. */
+  /** True until every service is woken for the last switch or for the first lists. */
   readonly owesWaking: boolean;
-  /** How far a waking has come, which may be a former one's (mode-switch.ts). */
+  /** Position of the wake-ups of this or a former switch (mode-switch.ts). */
   readonly wokenTo: string | undefined;
-  /** Paused, and active before. */
+  /** The cluster is paused and was active before. */
   readonly wasActive: boolean;
 }
 
-/** A cluster as of one switch of its mode: a verb that takes it changes nothing once the next switch has come. */
+/** A cluster as of one switch of its mode. Functions that take it change nothing after the next switch. */
 export interface ClusterSwitch {
   readonly id: string;
   readonly modeSwitch: Pick<ModeSwitch, 'count'>;
@@ -56,7 +56,7 @@ const isNot = (mode: Mode): Condition => ({
     { attribute: modeAttributes.mode, is: '>', value: mode },
   ],
 });
-/** The condition of a verb that must not touch a cluster that was taken out of the configuration. */
+/** The condition for changes that must not touch a deregistered cluster. */
 export const isRegistered: Condition = { all: [isNot('draining'), isNot('removed')] };
 
 export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws' } as const;
@@ -68,23 +68,23 @@ export const decodeWithdraws = (item: Item): boolean => item[optInAttributes.wit
 export interface Switches {
   readonly mode: Mode;
   readonly optIn: OptIn;
-  /** Left out: the cluster takes no part in a set. */
+  /** Absent if the cluster neither exports nor imports. */
   readonly clusterset?: { readonly imports: 'off' | 'shadow' | 'active'; readonly exports: { readonly namespaces: readonly string[] | 'all' } };
 }
 
-/** Does the hub write the endpoints of Services that opt in? A pause stops these too. */
+/** Returns true if the hub writes the endpoints of Services that opt in. A pause stops these, too. */
 export const writesOptIn = ({ mode, optIn }: Switches): boolean => optIn === 'active' && (mode === 'active' || mode === 'shadow');
 
-/** 1 in the record of a cluster that exports or writes imports (clusterset-membership.ts): conditions cannot look into the membership. */
+/** 1 in the record of a cluster that exports or writes imports (clusterset-membership.ts), because conditions cannot read the encoded membership. */
 export const memberAttribute = 'setMember';
 
 const exportsAny = ({ clusterset }: Switches): boolean => clusterset !== undefined && clusterset.exports.namespaces.length > 0;
 
-/** Does the hub write imports, or the conditions of exports? */
+/** Returns true if the hub writes imports or the conditions of exports. */
 const writesForSet = (switches: Switches): boolean =>
   (switches.mode === 'active' || switches.mode === 'shadow') && (exportsAny(switches) || switches.clusterset?.imports === 'active');
 
-/** Does the hub write anything at all to the cluster? */
+/** Returns true if the hub writes to the cluster at all. */
 export const writesAnything = (switches: Switches): boolean => switches.mode === 'active' || writesOptIn(switches) || writesForSet(switches);
 export const isWrittenTo: Condition = {
   any: [
@@ -95,8 +95,8 @@ export const isWrittenTo: Condition = {
 };
 
 /**
- * Does the snapshot decide about traffic? Then the word of one relay is not enough for a list that takes much away, nor for another cluster or history.
- * In shadow mode without opt-in and without exports nothing depends on the snapshot, and it follows the relay without delay.
+ * Returns true if the snapshot affects traffic. Then a relay alone can neither delete much by a list nor report another cluster or history. In shadow mode
+ * without opt-in and exports, traffic does not depend on the snapshot, so the snapshot follows the relay without delay.
  */
 export const servesFromSnapshot = (switches: Switches): boolean => switches.mode !== 'shadow' || switches.optIn === 'active' || exportsAny(switches);
 
@@ -104,24 +104,24 @@ interface InMode {
   readonly mode: Mode;
 }
 
-/** In the record of a cluster that is `removed` for the minutes of a rebuild (removal.ts). */
+/** Attribute of a cluster that is `removed` during the minutes of a rebuild (removal.ts). */
 export const rebuilding = 'rebuilding';
 
-/** It is not only `removed` for a rebuild: what it exports to others is withdrawn. */
+/** Returns true if the cluster is removed for good and not for a rebuild, so its exports are withdrawn. */
 export const hasLeft = ({ mode, isRebuilding }: InMode & { readonly isRebuilding: boolean }): boolean => isDeregistered({ mode }) && !isRebuilding;
 
-/** It was taken out of the configuration: it has no queues any more, and nothing is woken, compared or written. */
+/** Returns true for a cluster that was taken out of the configuration. It lacks queues, and the hub neither wakes, compares nor writes its services. */
 export const isDeregistered = ({ mode }: InMode): boolean => mode === 'draining' || mode === 'removed';
 
-/** The cluster's own controllers write its endpoints: runs compare with what these wrote. */
+/** Returns true if the cluster's own controllers write its endpoints and runs compare with them. */
 export const isShadow = ({ mode }: InMode): boolean => mode === 'shadow';
 
-/** Do runs compute, to write or to compare? In other modes a wake-up has nothing to do. */
+/** Returns true if runs compute outputs, to write or to compare them. In other modes a wake-up is dropped. */
 export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode === 'shadow';
 
-/** An operator, or the hub for a second controller, has stopped the runs until the next switch of mode, which wakes every service. */
+/** Returns true if an operator, or the hub because of a second controller, has stopped the runs until the next switch of mode. */
 export const isStopped = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean => mode === 'paused' || writerConflict;
 
-/** Active, and no second controller met since the last switch of mode. Not a condition of a run: that is functions/sync/admission/admission.ts. */
+/** Returns true if the cluster is active without a writer conflict. Runs have further conditions (functions/sync/admission/admission.ts). */
 export const isActiveWithoutConflict = ({ mode, writerConflict }: InMode & { readonly writerConflict: boolean }): boolean =>
   mode === 'active' && !writerConflict;

@@ -1,4 +1,4 @@
-/** Which queues a cluster has, and which cluster a queue belongs to. */
+/** A directory of the clusters' queues, in both directions. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ClusterQueues, SourceQueue } from '#shared/queue/port.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
@@ -8,16 +8,16 @@ import { clusterOfQueue, type QueueUrls, readCluster } from './record.ts';
 type SqsQueues = ClusterQueues & { readonly events: SourceQueue; readonly syncs: SourceQueue };
 
 export interface QueueDirectory {
-  /** The queues of a cluster that `know` or `clusterOf` has met, or whose URLs are given. */
+  /** Returns the queues of a cluster. Throws without URLs, unless `know` or `clusterOf` has read the cluster's record before. */
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => SqsQueues;
   readonly know: (cluster: string) => Promise<void>;
-  /** The cluster that a queue's messages speak for: the queue's ARN is the sender's identity. Throws for a queue that is nobody's. */
+  /** Returns the cluster that a queue belongs to. The queue's ARN identifies the sender of its messages. Throws if the queue is not registered. */
   readonly clusterOf: (queueArn: string) => Promise<string>;
 }
 
 /**
- * `local`: the queues of a local run, which are not looked up. What is learnt is kept: a queue never changes its cluster. A cluster that was
- * removed and added again has other queues, which show as a new queue of its or as other addresses in its record.
+ * `local` are the queues of a local run, which are not looked up. Answers are kept, because a queue never changes its cluster. A cluster that was removed
+ * and added again has other queues. They appear as a new ARN, or as other URLs in its record.
  */
 export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [cluster: string]: QueueUrls }): QueueDirectory {
   const known = new Map<string, { readonly events: string | undefined; readonly queues: SqsQueues }>();
@@ -28,7 +28,7 @@ export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [
     parked: sqsQueue(sqs, urls.parked),
     quarantine: sqsQueue(sqs, urls.quarantine),
   });
-  // Whatever a record says, these are where a local run finds them.
+  // The queues of a local run override the URLs in records.
   for (const [cluster, urls] of Object.entries(local)) known.set(cluster, { events: undefined, queues: make(urls) });
 
   function queues(cluster: string, urls: QueueUrls | undefined): SqsQueues {

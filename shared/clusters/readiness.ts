@@ -1,23 +1,23 @@
-/** What is known of a cluster before it may be switched to active: `npm run cluster -- active` asks for it. */
+/** Facts that `npm run cluster -- active` checks before it switches a cluster to active. */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';
 
 export interface Readiness {
-  /** Which of the writer's rights were missing when sweep asked last, while we do not write; or why it got no answer. */
+  /** The result of sweep's last check of the writer's rights in a cluster that the hub does not write to: missing rights or an error. */
   readonly rights: RightsAnswer | undefined;
-  /** When shadow mode last met a difference; 0 for never. */
+  /** Time of the last difference in shadow mode, ms since the epoch, or 0. */
   readonly differenceAtMs: number;
-  /** When all was last found ready but that the cluster's own controllers still ran; 0 for never. */
+  /** Time when all checks last passed, except that the cluster's own controllers still ran. Ms since the epoch, or 0. */
   readonly readyAtMs: number;
 }
 
 export interface RightsAnswer {
   readonly atMs: number;
   readonly missing: readonly string[];
-  /** Rights that Services that opt in need. */
+  /** Missing rights for Services that opt in. */
   readonly optIn: readonly string[];
-  /** What imports lack; undefined for a cluster that is in no set. */
+  /** Missing rights for imports. Undefined for a cluster outside of sets. */
   readonly imports?: readonly string[];
   readonly error?: string;
 }
@@ -36,7 +36,7 @@ function decodeRights(item: Item): RightsAnswer | undefined {
   return { atMs: at, ...answer };
 }
 
-/** An answer that a switch of mode has overtaken is not recorded. */
+/** Records the answer, unless the mode has been switched since. */
 export async function recordRights(table: Table, { id, modeSwitch }: ClusterSwitch, { atMs, ...answer }: RightsAnswer): Promise<void> {
   await table.update(metaKey(id), { set: { [attributes.rights]: JSON.stringify({ at: atMs, ...answer }) } }, isSwitch(modeSwitch));
 }

@@ -1,5 +1,5 @@
 /**
- * A cluster's record, put together from the parts of the other modules. Its own are the writer's id, the version of the set of nodes and the access.
+ * A cluster's record, composed of the parts of other modules. This module owns the writer's id, the version of the set of nodes and the access.
  */
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
@@ -32,7 +32,7 @@ export interface QueueUrls {
   readonly quarantine: string;
 }
 
-/** How the workers reach the cluster's API and what they show it. Absent: only shadow is possible. */
+/** Address and credentials of the cluster's API. Without them only shadow mode is possible. */
 export interface ApiAccess {
   readonly url: string;
   readonly ca?: string;
@@ -42,51 +42,51 @@ export interface ApiAccess {
     | { readonly type: 'secret'; readonly secretArn: string };
 }
 
-/** A cluster's record, in parts: each part's module has its attributes, decodes them and has a verb for each change. */
+/** A cluster's record in parts. The module of each part has its attributes, decodes them and has a function for each change. */
 export interface ClusterRecord extends CircuitState {
   readonly id: string;
   readonly mode: Mode;
   readonly modeSwitch: ModeSwitch;
-  /** `removed` for the minutes of a rebuild. */
+  /** The cluster is `removed` during a rebuild. */
   readonly isRebuilding: boolean;
-  /** The switch for Services that opt in by annotation, and when it was switched last (ms since the epoch). */
+  /** The switch for Services that opt in by annotation, and the time of its last change, ms since the epoch. */
   readonly optIn: OptIn;
   readonly optInSince: number;
   /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
   readonly withdrawsOptIn: boolean;
   readonly clusterset: ClustersetMembership;
-  /** As a source of the other clusters' imports; undefined: it is fresh, or exports nothing. */
+  /** State as a source of other clusters' imports. Undefined if the cluster is fresh or does not export. */
   readonly source: SourceRecord | undefined;
   readonly settings: ClusterSettings;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
-  /** UID of kube-system; "" until the first relay has told it. */
+  /** UID of kube-system, or "" until the first relay has reported it. */
   readonly uid: string;
   readonly incarnation: number;
-  /** When the incarnation began; 0 for the first. */
+  /** Start of the incarnation, ms since the epoch, or 0 for the first. */
   readonly incarnationSinceMs: number;
   readonly unverified: UnverifiedSession | undefined;
   readonly lists: ListsState;
   readonly relay: RelayState;
   readonly readiness: Readiness;
-  /** A second controller keeps writing our objects: no run writes until an operator has switched the mode. */
+  /** A second controller keeps writing our objects, so no run writes until an operator switches the mode. */
   readonly writerConflict: boolean;
-  /** Tells this hub's writes to the cluster from another hub's; undefined until the first run that may write. */
+  /** Id that distinguishes this hub's writes from another hub's. Undefined until the first run that may write. */
   readonly writer: string | undefined;
-  /** The hub keeps history since then, ms since the epoch. Older records than `settings.historyDays` have expired. */
+  /** Start of the history, ms since the epoch. Records older than `settings.historyDays` have expired. */
   readonly historySinceMs: number;
   /** Version of the set of nodes. */
   readonly nodesVersion: number;
   /**
-   * What a warm worker keeps of the cluster goes by numbers in the table, so it holds for this text only: with another incarnation, or in a record that
-   * was made again (a table that was lost, a cluster that came back), they may have begun again.
+   * The scope of a warm worker's caches. Caches depend on numbers in the table. These may begin again with another incarnation, or with a new record after the
+   * loss of the table or a new registration.
    */
   readonly cacheEpoch: string;
 }
 
-/** When the record was made, ms since the epoch. */
+/** Time when the record was created, ms since the epoch. */
 export const madeAt = 'madeAt';
-/** Set when the history is kept for longer than before. */
+/** Start of the history. It is set when a setting extends the time of keeping. */
 export const historySince = 'historySince';
 const nodesVersion = 'nodes';
 const writer = 'writer';
@@ -96,7 +96,7 @@ export async function readCluster(table: Table, cluster: string): Promise<Cluste
   return item && decodeCluster(cluster, item, access);
 }
 
-/** `access` is register's record. Addresses and credentials come from it alone: ingest, sync and sweep can write `item`, and would lead the others astray. */
+/** `access` is register's record, the only source of addresses and credentials: ingest, sync and sweep may write `item`, so its values are not trusted. */
 export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
   const text = <T>(of: Item | undefined, attribute: string): T | undefined =>
     typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
@@ -133,13 +133,13 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
   };
 }
 
-/** Gives the hub's writes to the cluster an id, once and for all: a restored table has it still. Resolves to the one that counts. */
+/** Sets the id of the hub's writes to the cluster, unless the record has one. A restored table keeps it. Resolves to the valid id. */
 export async function nameWriter(table: Table, cluster: string, id: string): Promise<string | undefined> {
   const named = await table.update(metaKey(cluster), { set: { [writer]: id } }, { all: [isRegistered, { absent: writer }] });
   return named ? id : ((await table.get(metaKey(cluster)))?.[writer] as string | undefined);
 }
 
-/** Raised after each write of a Node; read with the rest of the record, so that workers can keep the nodes. */
+/** Raises the version of the set of nodes. Call after each write of a Node. Workers cache the nodes by this version. */
 export async function raiseNodesVersion(table: Table, cluster: string): Promise<void> {
   await table.update(metaKey(cluster), { add: { [nodesVersion]: 1 } }, { present: 'inc' });
 }
@@ -148,7 +148,7 @@ export async function listClusters(table: Table): Promise<readonly string[]> {
   return (await table.query('CLUSTERS')).map((item) => unescaped(item.sk));
 }
 
-/** The cluster whose queue this is, or undefined. */
+/** Returns the cluster that owns the queue, or undefined. */
 export async function clusterOfQueue(table: Table, arn: string): Promise<string | undefined> {
   return (await table.get(queueKey(arn)))?.['cluster'] as string | undefined;
 }

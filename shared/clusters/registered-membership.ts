@@ -1,6 +1,6 @@
 /**
- * What a registration does to the membership of a cluster in a set. Register writes what clusters.yaml says; imports and the namespaces of exports can also
- * be switched by hand. A switch stays until clusters.yaml itself says something else than at the registration before.
+ * The effect of a registration on the membership of a cluster in a set. Register writes the values of clusters.yaml. An operator can also switch imports and
+ * the namespaces of exports. Such a switch stays until its value in clusters.yaml differs from the registration before.
  */
 import { sameJson } from '#shared/clusterset/same-json.ts';
 import type { Item, Value } from '#shared/store/table.ts';
@@ -15,7 +15,7 @@ import {
 } from './clusterset-membership.ts';
 import { decodeMode, isDeregistered } from './mode.ts';
 
-/** The membership as it was registered last, as text. */
+/** The membership of the last registration, as text. */
 const registered = 'clustersetFile';
 
 export interface RegisteredMembership {
@@ -24,9 +24,9 @@ export interface RegisteredMembership {
   readonly isChanged: boolean;
 }
 
-/** `given`: undefined for a cluster that takes no part. */
+/** `given` is undefined for a cluster that neither exports nor imports. */
 export function registeredMembership(known: Item | undefined, given: ClustersetMembership | undefined): RegisteredMembership {
-  // One that comes back is as if it were new.
+  // A deregistered cluster that is registered again counts as new.
   const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;
   const current = before ? decodeMembership(before) : noMembership;
   const formerText = before?.[registered];
@@ -57,6 +57,6 @@ const switchOf = ({ imports, withdraws }: ClustersetMembership): Pick<Clusterset
   ...(withdraws && { withdraws }),
 });
 
-/** Of a cluster that is registered again after a rebuild: as it was, switches by hand included. */
+/** Returns the attributes of a cluster that is registered again after a rebuild: unchanged, with manual switches. */
 export const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>
   Object.fromEntries([registered, ...membershipNames].flatMap((name) => (former[name] === undefined ? [] : [[name, former[name]]])));

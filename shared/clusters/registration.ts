@@ -1,6 +1,5 @@
 /**
- * How a cluster becomes known, and where its queues and its API are: written by register at a deploy, by `npm run cluster -- register` and
- * `rebuild`, and by a local run.
+ * Registration of a cluster with its queues and API: by register at a deploy, by `npm run cluster -- register` and `rebuild`, and by a local run.
  */
 
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
@@ -17,33 +16,32 @@ export interface Registration {
   readonly mode: Mode;
   /** `off` if left out. */
   readonly optIn?: OptIn;
-  /** Left out for a cluster that takes no part in a set. */
+  /** Absent for a cluster that neither exports nor imports. */
   readonly clusterset?: ClustersetMembership;
   readonly settings?: Partial<ClusterSettings>;
   readonly queues?: QueueUrls;
-  /** ARNs of its events and syncs queues: who sends to the first speaks for the cluster, nobody else. */
+  /** ARNs of the events and syncs queues. Only messages in the events queue count as the cluster's. */
   readonly eventsArn?: string;
   readonly syncsArn?: string;
   readonly api?: ApiAccess;
 }
 
-/** Until when a run of sweep may be purging the records of a cluster that was taken out of the configuration, ms since the epoch (removal.ts). */
+/** Time until which a run of sweep may purge the records of a deregistered cluster, ms since the epoch (removal.ts). */
 export const purgingUntil = 'clearedUntil';
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The records of the former cluster of that id are being purged: it can be registered again within a minute. */
+/** The records of a former cluster with this id are being purged. The cluster can be registered again within a minute. */
 export class PurgeInProgress extends Error {
   override readonly name = 'PurgeInProgress';
 }
 
-/** Of the text of settings: for how long the history is kept changes nothing that a run does. */
+/** Returns the settings that affect runs, as text. `historyDays` does not affect them. */
 const whatRunsGoBy = (settings: string): string => JSON.stringify({ ...(JSON.parse(settings) as Partial<ClusterSettings>), historyDays: undefined });
 
 /**
- * Makes the cluster known, or changes its settings. What the cluster has told so far (identity, lists, versions) and, for one that
- * is known already, its mode stay: a deploy must not undo a switch by hand. One that was taken out comes back as if it were new, in the mode given.
- * Resolves to the mode that it was taken out with, if so.
+ * Registers the cluster or changes its settings. Identity, lists and versions stay. A registered cluster keeps its mode, because a deploy must not undo a
+ * manual switch. A deregistered cluster counts as new and gets the given mode. Resolves to the mode of a deregistered cluster, otherwise to undefined.
  */
 export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<Mode | undefined> {
   if (!idShape.test(cluster.id)) {
@@ -56,7 +54,7 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   await noteImporter(table, cluster.id, membership);
   const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
-  // As after a switch of mode: under the former settings something may count as done that is not (a part that was off, another size of slices).
+  // Every service is woken as after a switch of mode, because work that is done by the former settings may not be done by the new ones.
   const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
   const keptSince = longerKeptSince(former, settings, now);
   const known = await table.update(
@@ -74,18 +72,18 @@ export async function registerCluster(table: Table, cluster: Registration, now =
   return left;
 }
 
-/** Records older than the former setting have expired. Returns undefined if the new setting keeps history no longer than the former one. */
+/** Returns the start of the history if the new setting keeps it for longer than the former one. Older records have expired. */
 function longerKeptSince(former: string | undefined, settings: string, nowMs: number): number | undefined {
   const days = (text: string): number => (JSON.parse(text) as Partial<ClusterSettings>).historyDays ?? defaultSettings.historyDays;
   return former !== undefined && days(settings) > days(former) ? nowMs - days(former) * 86_400_000 : undefined;
 }
 
-/** `off` is not written: the first other value of clusters.yaml then takes effect, because no operator has switched it by hand. */
+/** `off` is not written, so the first other value in clusters.yaml takes effect as long as no operator has switched it. */
 function optInOf({ optIn }: Pick<Registration, 'optIn'>, nowMs: number): { readonly [attribute: string]: Value } {
   return optIn && optIn !== 'off' ? { optIn, optInSince: nowMs } : {};
 }
 
-/** Queues that were replaced may still hold messages, so they stay the cluster's until it leaves. */
+/** Replaced queues may still contain messages, so they belong to the cluster until it is removed. */
 async function ownQueues(table: Table, { id, eventsArn, syncsArn }: Registration, access: { readonly [attribute: string]: string }): Promise<void> {
   const present = [eventsArn, syncsArn].filter((arn) => arn !== undefined);
   const arns = new Set([...(await ownedQueues(table, id)), ...present]);
@@ -98,13 +96,13 @@ async function ownedQueues(table: Table, cluster: string): Promise<readonly stri
   return typeof text === 'string' ? (JSON.parse(text) as string[]) : [];
 }
 
-/** Of a cluster that has left: where its API is, and whose its queues were. Nobody else may delete these records. */
+/** Deletes the records of a removed cluster's access and queues. Only register may delete them. */
 export async function giveUpAccess(table: Table, cluster: string): Promise<void> {
   for (const arn of await ownedQueues(table, cluster)) await table.delete(queueKey(arn), { attribute: 'cluster', is: '=', value: cluster });
   await table.delete(accessKey(cluster));
 }
 
-/** While it was away others wrote its endpoints and nobody told us, so what is left of the snapshot counts for nothing until its first lists are in. */
+/** Registers a cluster again. Its snapshot is outdated, so a new incarnation begins and runs wait for its first lists. */
 async function reregister(
   table: Table,
   { id, mode, ...more }: Registration,
@@ -134,6 +132,6 @@ async function reregister(
       ],
     },
   );
-  if (!back) throw new PurgeInProgress(`what is known of the former cluster ${id} is being cleared: it can be added again in a minute`);
+  if (!back) throw new PurgeInProgress(`the records of the former cluster ${id} are being purged: it can be added again in a minute`);
   return former?.['mode'] as Mode;
 }

@@ -1,4 +1,4 @@
-/** What the heartbeats of a cluster's relay say. */
+/** The state of a cluster's relay, from its heartbeats. */
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table } from '#shared/store/table.ts';
@@ -6,13 +6,13 @@ import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
 export interface RelayState {
-  /** Last heartbeat, by our clock; 0 for none. */
+  /** Time of the last heartbeat by our clock, ms since the epoch, or 0. */
   readonly heartbeatAtMs: number;
   /** Newest version of each kind that the relay has read. */
   readonly readUpTo: { readonly [K in Kind]: Version };
-  /** What is to be added to the relay's times to have ours (functions/ingest/session/relay-clock.ts). */
+  /** Offset of our clock from the relay's, to be added to the relay's times (functions/ingest/session/relay-clock.ts). */
   readonly clockBehindMs: number;
-  /** What the last heartbeat alone says of it. */
+  /** The offset by the last heartbeat only. */
   readonly lastClockBehindMs: number | undefined;
   /** The API server's version of Kubernetes; undefined before the first heartbeat that names it. */
   readonly kubernetesVersion: string | undefined;
@@ -37,7 +37,7 @@ export function decodeRelay(item: Item): RelayState {
   };
 }
 
-/** What a heartbeat changes: the kinds of which it has read more, and the clock if it is known. */
+/** Changes by a heartbeat: newer versions of kinds, and the clock offset if it is known. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
   Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs' | 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
@@ -50,7 +50,7 @@ export async function recordRead(table: Table, { id, incarnation }: ClusterIncar
   }
 }
 
-/** Nothing changes once the next incarnation has begun. */
+/** Saves the changes, unless the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {
   const { heartbeatAtMs, clockBehindMs, lastClockBehindMs, kubernetesVersion, readUpTo } = heard;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };

@@ -1,6 +1,6 @@
 /**
- * How a cluster stands as a source of the others' imports (docs/clusterset.md). Sweep decides once a minute when it is fresh no more, ingest by the
- * heartbeats when it is so again. Absent: it is fresh, and nothing is owed.
+ * The state of a cluster as a source of other clusters' imports (docs/clusterset.md). Sweep decides once a minute if it is still fresh. Ingest decides by
+ * heartbeats if it is fresh again. An absent record means that the source is fresh and its importers are woken.
  */
 import type { SourceState } from '#shared/clusterset/source-state.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -8,19 +8,19 @@ import type { Item, Table } from '#shared/store/table.ts';
 
 export interface SourceRecord {
   readonly state: SourceState;
-  /** Since when, ms since the epoch. */
+  /** Start of the state, ms since the epoch. */
   readonly sinceMs: number;
-  /** Its API answers the hub, and sweep lists its pods each minute. While it is silent, the snapshot counts. */
+  /** The source is silent but its API answers the hub, and sweep lists its pods each minute. The snapshot counts. */
   readonly answers?: true;
-  /** Importers are to be woken for the change of state, in the order of their ids: those after this one. Undefined: all of them are woken. */
+  /** Importers with a higher id are still to be woken for the change of state. Undefined: all importers are woken. */
   readonly wokenUpTo?: string;
-  /** As it was read: another version may have written more than is known here. */
+  /** The text as it was read. Another version of the hub may have written further fields. */
   readonly text?: string;
 }
 
 const attribute = 'source';
 
-/** In this order: the text is compared, so that of sweep and ingest the one changes it that has read it. */
+/** The order of fields matters, because conditions compare the text. Only the function that has read the current text may change it. */
 const encode = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string => JSON.stringify({ state, since: sinceMs, answers, wokenUpTo });
 const textOf = (source: SourceRecord): string => source.text ?? encode(source);
 
@@ -36,7 +36,7 @@ interface Member {
   readonly source: SourceRecord | undefined;
 }
 
-/** False: it is not as it was read. */
+/** Resolves to false if the record has changed since it was read. */
 export async function saveSource(table: Table, { id, source: before }: Member, next: SourceRecord | undefined): Promise<boolean> {
   const change = next ? { set: { [attribute]: encode(next) } } : { remove: [attribute] };
   const isAsRead = before ? ({ attribute, is: '=', value: textOf(before) } as const) : { absent: attribute };

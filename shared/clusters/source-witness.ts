@@ -1,18 +1,18 @@
-/** What a cluster's record says of it as a source of the others' imports (shared/clusterset/source-state.ts). */
+/** Facts in a cluster's record about its state as a source of imports (shared/clusterset/source-state.ts). */
 import { isFresh, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
 import { hasSynced } from './first-lists.ts';
 import { hasRuns } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
 
-/** Without the answer of its API, which sweep alone asks for. */
+/** Returns the facts without the answer of the cluster's API, which only sweep calls for this purpose. */
 export const witnessOf = (member: ClusterRecord): Omit<Witness, 'api'> => ({
   isSynced: hasSynced(member),
-  // Or it is being rebuilt: it says nothing until its first lists are complete.
+  // A cluster that is being rebuilt counts as paused, because its snapshot is incomplete until its first lists are applied.
   isPaused: !hasRuns(member),
   heartbeatAtMs: member.relay.heartbeatAtMs,
 });
 
-/** For a run: sweep may not have looked since the cluster's word counts no more. */
+/** Returns the state for a run. The source may be silent although sweep has not recorded it yet. */
 export function sourceStateOf(member: ClusterRecord, nowMs: number): SourceState {
   const { state = 'fresh' } = member.source ?? {};
   return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;

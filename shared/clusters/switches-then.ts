@@ -1,15 +1,15 @@
-/** The switches of a cluster at a time: from its record, and before the last switch from the audit records. */
+/** The switches of a cluster at a past time: from its record, and before the last switch from the audit records. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import type { AuditRecord } from './audit.ts';
 import type { Mode } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
 
 export interface SwitchesThen {
-  /** Undefined: no audit record of the switch since is on file. */
+  /** Undefined if the audit record of the next switch is missing. */
   readonly mode: Mode | undefined;
-  /** Since when, ms since the epoch; undefined: since before the audit records. */
+  /** Time of the switch to this mode, ms since the epoch. Undefined if it is older than the audit records. */
   readonly sinceMs: number | undefined;
-  /** The mode before the pause of a paused cluster; otherwise the mode itself. */
+  /** The mode before the pause if the cluster was paused, otherwise the mode itself. */
   readonly unpaused: Mode | undefined;
   readonly optIn: OptIn;
 }
@@ -22,7 +22,7 @@ interface Switch<V> {
   readonly to: V;
 }
 
-/** `audits`: in the order of the switches. */
+/** `audits` are in the order of the switches. */
 export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], atMs: number): SwitchesThen {
   const switches = <V>(of: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined): readonly Switch<V>[] =>
     audits.flatMap((audit) => {
@@ -41,7 +41,7 @@ export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], a
   return { mode, sinceMs, unpaused: mode === 'paused' ? before : mode, optIn: optIn.value ?? 'off' };
 }
 
-/** The audit records may lack the newest switch: the cluster's record has it. */
+/** Returns the value at a time. The audit records may lack the newest switch, which the cluster's record has. */
 function valueThen<V>(switches: readonly Switch<V>[], now: { readonly value: V; readonly sinceMs: number }, atMs: number) {
   if (atMs >= now.sinceMs) return now;
   const last = switches.findLast((s) => s.atMs <= atMs);

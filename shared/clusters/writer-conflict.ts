@@ -1,6 +1,6 @@
 /**
- * A writer conflict: a second controller writes objects of ours. The record lists services that another manager wrote to within a window of time.
- * Many services of several namespaces stop all writes to the cluster until an operator switches its mode, which forgets the conflict and the list.
+ * A writer conflict: a second controller writes our objects. The record lists services that another field manager wrote within a window of time. Many
+ * services in several namespaces stop all writes to the cluster until an operator switches its mode, which clears the conflict and the list.
  * contested-service.ts is about single services.
  */
 import type { ForeignWriteLimits } from '#shared/contract/foreign-write-limits.ts';
@@ -11,7 +11,7 @@ import { type ClusterSwitch, isSwitch, isWrittenTo } from './mode.ts';
 
 const attributes = { foreign: 'foreign', conflict: 'conflict' } as const;
 
-/** A switch of mode forgets them. */
+/** Attributes that a switch of mode removes. */
 export const writerConflictAttributes = Object.values(attributes);
 
 export const decodeWriterConflict = (item: Item): boolean => item[attributes.conflict] !== undefined;
@@ -28,7 +28,7 @@ interface ToNote {
   readonly limits: ForeignWriteLimits;
 }
 
-/** Adds the service to the list. Resolves to true if the list is as long as a second writer makes it. */
+/** Adds the service to the list. Resolves to true if the list is long enough to prove a second controller. */
 export async function noteForeignService(table: Table, { id, modeSwitch }: ClusterSwitch, to: ToNote): Promise<boolean> {
   const { foreign } = attributes;
   for (let tries = 1; tries <= maxTries; tries++) {
@@ -40,7 +40,7 @@ export async function noteForeignService(table: Table, { id, modeSwitch }: Clust
     const set = { [foreign]: JSON.stringify(next) };
     if (await table.update(metaKey(id), { set }, { all: [isSwitch(modeSwitch), isUnchanged] })) return isSecondWriter(next, to.limits);
   }
-  // Another worker has noted a service each time, or the mode was switched: the next write counts.
+  // Other workers changed the list at each try, or the mode was switched. The next foreign write is noted again.
   return false;
 }
 
@@ -49,7 +49,7 @@ const maxTries = 5;
 function withService(known: ForeignServices | undefined, { namespace, name, nowMs, limits }: ToNote): ForeignServices {
   if (!known || nowMs - known.sinceMs >= limits.foreignServicesMs) return { sinceMs: nowMs, services: [[namespace, name]] };
   const ofNamespace = known.services.filter((s) => s[0] === namespace);
-  // More of one namespace change nothing, and the record stays small.
+  // Further services of a namespace are not listed, because they would not change the result.
   if (ofNamespace.length >= limits.foreignServices || ofNamespace.some((s) => s[1] === name)) return known;
   return { ...known, services: [...known.services, [namespace, name]] };
 }
@@ -57,16 +57,16 @@ function withService(known: ForeignServices | undefined, { namespace, name, nowM
 const isSecondWriter = ({ services }: ForeignServices, { foreignServices, foreignNamespaces }: ForeignWriteLimits): boolean =>
   services.length >= foreignServices && new Set(services.map(([namespace]) => namespace)).size >= foreignNamespaces;
 
-/** The reason that `cluster -- list`, explain and the console show. */
+/** The reason shown by `cluster -- list`, explain and the console. */
 const shownAs = 'two-writers';
 
-/** False: it is recorded already, or an operator has switched the mode since, which a late worker must not undo. */
+/** Resolves to false if the conflict is recorded already, or if an operator has switched the mode since. */
 export async function recordWriterConflict(table: Table, { id, modeSwitch }: ClusterSwitch, nowMs: number): Promise<boolean> {
   const change = { set: { [attributes.conflict]: nowMs } };
   return (await table.update(metaKey(id), change, { all: [isSwitch(modeSwitch), isWrittenTo, { absent: attributes.conflict }] })) !== undefined;
 }
 
-/** Why no run writes to an active cluster now, as people are shown it; undefined if runs do. */
+/** Returns the reason for people why no run writes to an active cluster, or undefined if runs write. */
 export const blockedBy = ({
   writerConflict,
   circuit,

@@ -12,9 +12,9 @@ export interface WriterFor {
   readonly who: 'hub' | 'built-in' | 'other' | 'nobody';
   /** Managed-by label of the objects that the hub would write. */
   readonly as: string;
-  /** `compare`: with the objects of the built-in controllers. `preview`: computes and shows the slices. Slices of a former writer: hand-over.ts. */
+  /** `compare`: compares with the objects of the built-in controllers. `preview`: computes and shows the slices. Slices of a former writer: hand-over.ts. */
   readonly task: 'write' | 'compare' | 'preview' | 'none';
-  /** The part of the Service in it, and why. `none` also while the cluster's slices of Services that opt in are withdrawn. */
+  /** The writer by the Service itself, with the reason. `none` also while the cluster's slices of Services that opt in are withdrawn. */
   readonly by: Writer['by'];
   readonly reason: string;
   /** A few words, for a list of services. */
@@ -30,7 +30,7 @@ export const writersFor = (service: Service | undefined, cluster: WriterSwitches
   slices: writerFor(service, cluster, 'slices'),
 });
 
-/** `service`: undefined if it is gone. Its objects are then the task of the writer of Services with a selector. */
+/** `service` is undefined for a deleted Service. Its objects then belong to the writer of Services with a selector. */
 export function writerFor(service: Service | undefined, cluster: WriterSwitches, controller: Controller): WriterFor {
   const { by, reason } = service ? writerOf(service) : gone;
   const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
@@ -69,7 +69,7 @@ function ofSelector(reason: string, { mode, settings, writerConflict }: WriterSw
   if (!hasRuns({ mode })) return theirs(`the cluster is ${mode}`, `${builtIn}, where they are on`);
   if (writerConflict)
     return isShadow({ mode })
-      ? theirs('the hub compares nothing until the mode is switched: another writer keeps writing what is ours')
+      ? theirs('the hub does not compare until the mode is switched: another writer keeps writing our objects')
       : contested(`${reason}, and`);
   if (!settings[controller]) return theirs(`this controller is off in the cluster’s settings`);
   if (isShadow({ mode })) return { ...theirs('the cluster is in shadow mode: the hub compares'), task: 'compare' };
@@ -83,7 +83,7 @@ function ofAnnotation(reason: string, { mode, optIn, withdrawsOptIn, writerConfl
   if (!hasRuns({ mode })) return none(mode, `the cluster is ${mode}: its slices stay as they are`);
   if (controller === 'endpoints') return none('opt-in', 'a Service that opts in gets no Endpoints');
   if (optIn === 'shadow') {
-    const preview = none('preview', 'the cluster’s switch for opt-in is shadow: what would be written is shown');
+    const preview = none('preview', 'the cluster’s switch for opt-in is shadow: the hub only shows its writes');
     return writerConflict ? preview : { ...preview, task: 'preview' };
   }
   if (writerConflict) return contested(`${reason};`);
@@ -96,7 +96,7 @@ const contested = (reason: string): Decided => ({
   who: 'other',
   task: 'none',
   name: 'another writer',
-  why: `${reason} another writer keeps writing what is ours: the hub has stopped until the mode is switched`,
+  why: `${reason} another writer keeps writing our objects: the hub has stopped until the mode is switched`,
 });
 
 const ofNone = (service: Service | undefined, reason: string): Decided =>

@@ -1,4 +1,4 @@
-/** The Service that the check before a switch to active makes in the cluster, and deletes again. */
+/** Names of the Service that the check before a switch to active creates in the cluster and deletes again. */
 const prefix = 'fleet-endpoints-canary-';
 
 export const canaryName = (suffix: string): string => `${prefix}${suffix}`;

@@ -1,18 +1,18 @@
-/** Settings of a cluster that a person may choose in clusters.yaml, and their defaults: kube-controller-manager's. */
+/** Settings of a cluster in clusters.yaml, with kube-controller-manager's defaults. */
 export interface ClusterSettings {
   /** Delay from a pod's change to its wake-up, whole seconds (upstream's endpointUpdatesBatchPeriod). */
   readonly batchPeriodSeconds: number;
   readonly maxEndpointsPerSlice: number;
   readonly endpoints: boolean;
   readonly slices: boolean;
-  /** Days for which what runs changed, and why, is kept; 0 for not at all. */
+  /** Days for which the history is kept. 0 keeps none. */
   readonly historyDays: number;
-  /** Of Services that opt in; defaults apply to what is left out. */
+  /** Settings for Services that opt in. Absent settings have their defaults. */
   readonly optIn?: Partial<OptInSettings>;
 }
 
 export interface OptInSettings {
-  /** Does the hub delete what the built-in controllers leave behind of a Service whose selector was removed? */
+  /** If true, the hub deletes leftovers of the built-in controllers of a Service whose selector was removed. */
   readonly cleanup: boolean;
 }
 

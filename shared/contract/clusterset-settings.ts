@@ -1,22 +1,22 @@
-/** What a cluster has to do with the others of its set, as clusters.yaml says it and its record holds it (docs/clusterset.md). */
+/** The membership of a cluster in a set, as in clusters.yaml and in the cluster's record (docs/clusterset.md). */
 export interface ClustersetMembership {
   /** The name of the set. */
   readonly set: string;
-  /** `labelled`: a namespace takes imports that has the set's label. `all`: each does that is not excluded. */
+  /** `labelled`: a namespace with the set's label takes imports. `all`: every namespace that is not excluded takes imports. */
   readonly sameness: 'labelled' | 'all';
-  /** `shadow`: what would be imported is computed and shown, and nothing is written to the cluster. */
+  /** `shadow`: imports are computed and shown, but not written to the cluster. */
   readonly imports: Imports;
-  /** What it has imported is being deleted, before its imports are off (`cluster imports CLUSTER off --withdraw`); `imports` is active meanwhile. */
+  /** The cluster's imports are being deleted before the switch is off (`cluster imports CLUSTER off --withdraw`). `imports` is active meanwhile. */
   readonly withdraws?: boolean;
   readonly exports: MemberExports;
-  /** How long the changes of an export are gathered before its importers run. */
+  /** Time for which changes of an export are batched before its importers run. */
   readonly importBatchSeconds: number;
-  /** What becomes of the cluster's endpoints in the others while nothing is heard of it (shared/clusterset/source-state.ts). */
+  /** Treatment of the cluster's endpoints in other clusters while it is silent (shared/clusterset/source-state.ts). */
   readonly silence: 'keep' | 'evictAfter';
   readonly evictAfterSeconds: number;
   /** The cluster's failure domain: clusters of one region may be lost together. */
   readonly region?: string;
-  /** Whose word decides where exports differ (shared/clusterset/precedence.ts). */
+  /** Rule for the export that decides if exports differ (shared/clusterset/precedence.ts). */
   readonly precedence: 'sticky' | 'oldest';
 }
 
@@ -25,9 +25,9 @@ export type Imports = (typeof importsChoices)[number];
 
 export interface MemberExports {
   readonly namespaces: readonly string[] | 'all';
-  /** Ranges of the cluster's own pod addresses; left out: any address. */
+  /** Ranges of the cluster's own pod addresses. If absent, any address is allowed. */
   readonly podCidrs?: readonly string[];
-  /** Its pods share ranges with those of other clusters that say so too. */
+  /** The ranges may overlap with ranges of other clusters that also have this setting. */
   readonly allowOverlap?: boolean;
 }
 

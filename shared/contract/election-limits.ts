@@ -1,17 +1,17 @@
-/** Which of a cluster's relays leads (functions/relay/election/lease.ts). Names as in client-go's leaderelection. */
+/** Limits of the election of a cluster's leading relay (functions/relay/election/lease.ts). Names as in client-go's leaderelection. */
 export interface ElectionLimits {
-  /** A standby takes the Lease when it has observed no renewal for this long, ms. Whole seconds, as in the Lease itself. */
+  /** A standby takes the Lease if it observes no renewal for this long, ms. Whole seconds, as in the Lease itself. */
   readonly leaseDurationMs: number;
   /** The leader stops sending this long after it began its last successful renewal, ms. Below `leaseDurationMs`, for calls in flight and clock drift. */
   readonly renewDeadlineMs: number;
-  /** How often the leader renews the Lease and a standby reads it, ms. */
+  /** Interval at which the leader renews the Lease and a standby reads it, ms. */
   readonly retryPeriodMs: number;
   /** Timeout of one call, ms: one call may fail before `renewDeadlineMs`. */
   readonly callTimeoutMs: number;
-  /** The leader gives the Lease back when the queue has accepted no message for this long, ms. Doubled each time, until the queue accepts again. */
+  /** The leader releases the Lease if the queue accepts no message for this long, ms. The time doubles until the queue accepts messages again. */
   readonly queueFailureTimeoutMs: number;
   readonly maxQueueFailureTimeoutMs: number;
-  /** A relay that gave the Lease back because of the queue leaves it to others for this long, ms. */
+  /** A relay that released the Lease because of the queue does not take it for this long, ms. */
   readonly reacquireDelayMs: number;
 }
 

@@ -1,11 +1,11 @@
-/** Limits of writes of other managers to objects of ours (functions/sync/guards/foreign-writes.ts). */
+/** Limits on other managers' writes to our objects (functions/sync/guards/foreign-writes.ts). */
 export interface ForeignWriteLimits {
-  /** With so many writes within the window (ms) a service is contested: not written for as long, and twice as long each time. */
+  /** A service with this many foreign writes within the window (ms) is contested. Sync does not write it for the same time, which doubles with each stop. */
   readonly toleratedForeignWrites: number;
   readonly foreignWritesMs: number;
-  /** The longest such stop, ms; after as long a time without one the next is the shortest again. No message waits longer in SQS. */
+  /** Maximum length of a stop, ms. After the same time without a stop the next stop has the minimum length again. Messages in SQS cannot wait longer. */
   readonly maxContestedMs: number;
-  /** A manager that writes to so many services of so many namespaces within the window (ms) is a second writer of the cluster. */
+  /** A manager that writes to this many services in this many namespaces within the window (ms) is a second writer of the cluster. */
   readonly foreignServices: number;
   readonly foreignNamespaces: number;
   readonly foreignServicesMs: number;

@@ -1,13 +1,13 @@
-/** Limits of ingest, and of the pod log (limits.ts has the others). */
+/** Limits of ingest and of the pod log. limits.ts has the rest. */
 
-/** The Pods of a namespace, as runs read them (shared/pods). */
+/** Limits on reading the Pods of a namespace (shared/pods). */
 export interface PodLogLimits {
   /**
-   * A namespace with at most so many Pods (tombstones count) is read whole by each run. Only a larger one is cached by its log, which costs two write units and
-   * three calls a change (docs/decisions/0022).
+   * Each run reads a namespace with at most this many Pods (with tombstones) as a whole. Workers cache a larger namespace by its log, which costs two write
+   * units and three calls a change (docs/decisions/0022).
    */
   readonly maxUnlogged: number;
-  /** A worker reads a cached namespace whole again after this, ms: the net under the log. */
+  /** A worker reads a cached namespace as a whole again after this, ms, in case the log has missed a write. */
   readonly maxAgeMs: number;
   /** An entry of the log expires after this, s: longer than a worker reads by entries alone (`maxAgeMs`). */
   readonly entryTtlSeconds: number;
@@ -15,39 +15,39 @@ export interface PodLogLimits {
   readonly maxNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
   readonly maxChanged: number;
-  /** Projections of all Pods that a worker caches, bytes, of which the heap takes some four times as much. The namespace used longest ago goes first. */
+  /** Maximum size of all cached Pods' projections, bytes. The heap takes some four times as much. The least recently used namespace is dropped first. */
   readonly maxKeptBytes: number;
 }
 
 export interface IngestLimits {
-  /** Share of a run's time for writing objects; the rest is for notifying their services, which takes twice as many calls. */
+  /** Share of a run's time for writing objects. The rest is for notifying their services, which takes twice as many calls. */
   readonly writingShare: number;
-  /** Objects of small messages that a batch reads beside the cluster's record. */
+  /** Number of objects of small messages that a batch prefetches with the cluster's record. */
   readonly prefetchedObjects: number;
-  /** Runs that a message may take; each writes for ten seconds or so. */
+  /** Maximum number of runs for a message. Each run writes for ten seconds or so. */
   readonly maxRuns: number;
-  /** After so many entries, or services, a run records how far it has got with a part of an output kind. */
+  /** Number of entries, or services, after which a run saves its progress in a page of an output kind. */
   readonly entriesPerStep: number;
   readonly servicesPerStep: number;
-  /** How long a message waits whose session is not bound yet, s: twice as long each time, up to the second. */
+  /** Wait of a message whose session is not bound yet, s. It doubles each time, up to the maximum. */
   readonly suspectDelaySeconds: number;
   readonly maxSuspectDelaySeconds: number;
-  /** A part of a list that would take away more than this many objects, and more than this share of them, waits for a list of sweep's own. */
+  /** A page of a list that would delete more than this many objects, and more than this share of them, waits for sweep's own list. */
   readonly suspiciousCount: number;
   readonly suspiciousShare: number;
-  /** A tombstone stays for at least as long, ms: longer than a run of ingest, because the list's fence refuses everything that comes later. */
+  /** Minimum time that a tombstone stays, ms. It is longer than a run of ingest, and the list's fence refuses later messages. */
   readonly tombstoneMs: number;
-  /** Which parts of a list are applied is stored for as long, s: longer than its messages are in flight. */
+  /** Time for which the applied pages of a list are stored, s. It is longer than its messages are in flight. */
   readonly listTtlSeconds: number;
-  /** Bytes of an object's item; DynamoDB takes 400 KB, and its own count of numbers may differ from ours. */
+  /** Maximum size of an object's item, bytes. DynamoDB's limit is 400 KB, and it may count the size of numbers differently. */
   readonly maxItemBytes: number;
-  /** Memory of the messages that one worker works on at once, bytes, of its 1024 MB. A message that takes more is worked on alone. */
+  /** Memory for the messages that a worker handles at once, bytes, of its 1024 MB. A larger message is handled alone. */
   readonly memoryAtOnce: number;
-  /** The caches of a warm worker, for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
+  /** Limits of a warm worker's caches for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
   readonly maxSelectorBytes: number;
   readonly maxNamespacesKept: number;
   readonly maxSessionsKept: number;
-  /** Characters of an item of 400 KB for the label sets that a pod had and whose services are still to be notified. */
+  /** Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item takes 400 KB. */
   readonly maxUnnotifiedChars: number;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Every limit and window of this project's own that changes what happens. Each stage takes them with its `deps`, so that the simulation can
- * draw them small enough to be crossed (test/simulation/draw-limits.ts). docs/limits.md lists them, with those that are AWS's or upstream's.
+ * All limits and time windows of this project that affect behaviour. Each stage gets them with its `deps`, so the simulation can draw values small enough
+ * to be exceeded (test/simulation/draw-limits.ts). docs/limits.md lists them with the limits of AWS and upstream.
  *
- * Relations that hold between them stand beside the limit that follows from another one.
+ * A limit that depends on another one has the relation in its comment.
  */
 import { type ElectionLimits, electionDefaults } from './election-limits.ts';
 import { type ForeignWriteLimits, foreignWriteDefaults } from './foreign-write-limits.ts';
@@ -10,139 +10,139 @@ import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } 
 import { type RequeueLimits, requeueDefaults } from './requeue-limits.ts';
 
 export interface SyncLimits extends ForeignWriteLimits {
-  /** Longer than a run, so that a lease outlives its owner, ms. */
+  /** Duration of a lease, ms. It is longer than a run, so a lease outlives its owner. */
   readonly leaseMs: number;
-  /** What a call to a cluster's API may take at most, and has to have left or is not begun, ms. */
+  /** Timeout of a call to a cluster's API, and the remaining time below which a call is not begun, ms. */
   readonly callMs: number;
   readonly minCallMs: number;
-  /** Every call ends so long before the function does, ms: time for a probe and for saving. */
+  /** Time between the end of the last call and of the function, ms, for a probe and for saving. */
   readonly reserveMs: number;
-  /** What a probe after a failed write, or an Event, may take, and what is left for saving when it ends, ms. Together not more than `reserveMs`. */
+  /** Timeout of a probe after a failed write and of an Event, and the time for saving after it, ms. Their sum is at most `reserveMs`. */
   readonly briefCallMs: number;
   readonly saveMs: number;
-  /** How often and how long (ms) the holder runs again for changes that came in meanwhile. */
+  /** Maximum number of runs under a lease, and the time until which another run may begin, ms. Further runs cover changes during a run. */
   readonly maxRuns: number;
   readonly maxHoldMs: number;
-  /** The run guard (mass-removal-guard.ts) lets services with fewer endpoints pass, and plans that keep at least this share. */
+  /** The run guard (mass-removal-guard.ts) does not apply to services with fewer endpoints, or to plans that keep at least this share. */
   readonly massRemovalMinEndpoints: number;
   readonly massRemovalKeepRatio: number;
-  /** How long one worker may take to find out whether the cluster is back, ms. */
+  /** Time for which one worker has the probe of a cluster, ms. */
   readonly probeMs: number;
-  /** Nodes that a worker keeps in all; those of the cluster that was used longest ago go first. Some 0.8 KB a node. */
+  /** Maximum number of cached nodes in a worker, at some 0.8 KB a node. The nodes of the least recently used cluster are dropped first. */
   readonly maxNodes: number;
-  /** Services that a cluster exports of one namespace, and altogether. */
+  /** Maximum number of exports of a cluster in one namespace and in total. */
   readonly maxExports: number;
   readonly maxExportsOfCluster: number;
   /**
-   * Names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once while its
-   * wake-up is pending; further names wait for their turn.
+   * Maximum number of names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once
+   * while its wake-up is pending. Further names wait for their turn.
    */
   readonly wakesOfCluster: number;
   readonly wakesOfNamespace: number;
-  /** Services of which a worker remembers that a message waits for the end of their lease. */
+  /** Maximum number of services whose pending lease-end wake-up a worker remembers. */
   readonly maxLeaseEnds: number;
-  /** Trigger times of more characters than this leave the work item for buckets of so many pods. */
+  /** Trigger times above this many characters are stored in buckets of this many pods instead of the work item. */
   readonly triggersInline: number;
   readonly triggersPerBucket: number;
-  /** Pods that a record of the history names; the others are counted. */
+  /** Maximum number of Pods that a record of the history names. The rest are counted. */
   readonly historyNamed: number;
-  /** Bytes of a record's text; a record that would have more names fewer pods. */
+  /** Maximum size of a record's text, bytes. A larger record names fewer pods. */
   readonly historyBytes: number;
-  /** Bytes of a deflated output that are saved. Only the metadata is saved of a larger one, and each run reads it from the API server. */
+  /** Maximum size of a saved output, deflated, bytes. A larger output is saved as metadata only, and each run reads it from the API server. */
   readonly savedBytes: number;
-  /** Bytes that one unit of writing pays for: a change of an output that fits is saved as a delta. */
+  /** Size of a write unit, bytes. A change of an output that fits is saved as a delta. */
   readonly unitBytes: number;
 }
 
 export interface SweepLimits {
-  /** Work is woken again after this long beyond its due time, ms: longer than any message waits in a healthy system. */
+  /** Time after its due time until work is enqueued again, ms. Messages in a healthy system do not wait so long. */
   readonly overdueMs: number;
-  /** Services looked at in one run, of those that are owed longest. */
+  /** Number of the longest overdue services that a run handles. */
   readonly maxOverdue: number;
-  /** A run begins nothing new with less time left than this, ms: longer than a call of a cluster's API may take. */
+  /** Remaining time below which a run begins no further step, ms. It is longer than a call of a cluster's API may take. */
   readonly reserveMs: number;
-  /** A call of a cluster's API is given up after this, ms; a page of a list has longer. */
+  /** Timeout of a call of a cluster's API, and of a page of a list, ms. */
   readonly apiMs: number;
   readonly pageMs: number;
-  /** Clusters that one step looks at, at a time. */
+  /** Number of clusters that one step handles concurrently. */
   readonly atOnce: number;
-  /** For how long a run asks the clusters in doubt what they are, and those that are not written to what it may do there, ms. */
+  /** Time of a run for verifying sessions with clusters, and for checking rights in clusters without writes, ms. */
   readonly judgeMs: number;
   readonly rightsMs: number;
-  /** Age of an answer about rights at which it is asked for again, ms. */
+  /** Age at which rights are checked again, ms. */
   readonly rightsEveryMs: number;
-  /** Entries, and bytes of projections, of one part of a list that sweep makes itself. */
+  /** Maximum number of entries, and size of their projections in bytes, in a page of sweep's own list. */
   readonly entriesPerPart: number;
   readonly bytesPerPart: number;
-  /** Minutes in which every service is run again once. */
+  /** Minutes of a resync, in which every service runs once. */
   readonly resyncMinutes: number;
-  /** What a resync passes in a minute: services until it knows how many there are, and entries of the index of namespaces at most. */
+  /** Services of a resync in a minute before their number is known, and maximum number of namespaces' index entries in a minute. */
   readonly firstResync: number;
-  /** Fewer services than this wait for more, so that they share a batch of messages and a run of sync; of a small cluster a twentieth of all. */
+  /** Minimum number of services in a step, so they share a batch of messages and a run of sync. In a small cluster a twentieth of all. */
   readonly minResync: number;
   readonly maxResync: number;
-  /** Pages of the table that a run looks through for records of a cluster that has left, and for how long, ms. */
+  /** Pages of the table that a run scans for records of a removed cluster, and the time for it, ms. */
   readonly clearedPages: number;
   readonly clearMs: number;
-  /** Without a way to the cluster (shadow) a suspicion is believed when it has stood this long, ms. */
+  /** Age at which an unverified session counts as right in a cluster without API access (shadow), ms. */
   readonly believedAfterMs: number;
 }
 
 export interface RelayLimits {
-  /** Objects of one page of a list: what client-go asks for. */
+  /** Objects in a page of a list, as client-go requests them. */
   readonly pageSize: number;
-  /** A page of more bytes than this is followed by one of half as many objects; one of less than a quarter by one of twice as many. */
+  /** Above this size in bytes the next page has half as many objects. Below a quarter of it the next page has twice as many. */
   readonly pageBytes: number;
-  /** A page of more bytes than this is broken off and asked for again with a quarter of the objects: the relay's memory holds it several times over. */
+  /** Size at which a page is aborted and requested again with a quarter of the objects, bytes. The relay's memory needs a multiple of it. */
   readonly maxPageBytes: number;
-  /** Each kind is listed again after this, ms, give or take a tenth. */
+  /** Interval of the lists of each kind, ms, with a jitter of a tenth. */
   readonly resyncMs: number;
-  /** Endpoints and slices of which metadata is sent are listed again after this, if it is longer: a sync that looks for itself repairs them too. */
+  /** Interval of the lists of Endpoints and slices that are sent as metadata, if it is longer, ms. Syncs that read the API server also repair them. */
   readonly outputsResyncMs: number;
   readonly heartbeatMs: number;
-  /** Larger parts of lists are split (bytes of the body). SQS bills every started 64 KB, so this is no cost; it keeps one run of ingest short. */
+  /** Maximum size of a page of a list in a message, bytes. SQS bills each started 64 KB, so splitting is free and keeps runs of ingest short. */
   readonly partBytes: number;
-  /** The same for the entries' JSON, to which ingest inflates the body: labels that are alike compress to almost nothing. Below `inflateBytes`. */
+  /** The same for the inflated JSON of the entries, because equal labels compress to almost nothing. Below `inflateBytes`. */
   readonly partTextBytes: number;
-  /** A body with one object may be as large. SQS takes 1 MiB, but a queue without a MaximumMessageSize of its own may take 256 KiB only. */
+  /** Maximum size of a body with one object, bytes. SQS takes 1 MiB, but a queue without its own MaximumMessageSize may take only 256 KiB. */
   readonly bodyBytes: number;
-  /** JSON of one entry, bytes: with its header a live message of less than 1 MiB before compression. */
+  /** Maximum size of an entry's JSON, bytes. With its header it makes a live message of less than 1 MiB before compression. */
   readonly entryBytes: number;
-  /** Bytes of a projection that is sent. A pod's record has the label sets that it had before beside it. */
+  /** Maximum size of a projection, bytes. A pod's record also contains its former label sets. */
   readonly maxServiceBytes: number;
   readonly maxPodBytes: number;
   readonly maxNodeBytes: number;
-  /** Objects (and bytes of theirs) that may wait before the watches are no longer read. */
+  /** Number of waiting objects, and their size in bytes, at which the relay stops reading its watches. */
   readonly maxWaiting: number;
   readonly maxWaitingBytes: number;
-  /** Of one live message. */
+  /** Limits of a live message. */
   readonly messageEntries: number;
   readonly messageBytes: number;
 }
 
 export interface QueueLimits {
-  /** Bodies above this are compressed, bytes: below it they can be read in any console. */
+  /** Size above which bodies are compressed, bytes. Smaller bodies stay readable in any console. */
   readonly plainBytes: number;
-  /** What a compressed body may unfold to, bytes: a body is at most 1 MiB, which deflate could unfold to a gigabyte. */
+  /** Maximum inflated size of a compressed body, bytes. A body of 1 MiB could inflate to a gigabyte. */
   readonly inflateBytes: number;
-  /** Brackets and commas of a message's JSON: three characters of text become an object of 72 bytes. Whole slices have some 12 characters for each. */
+  /** Maximum number of brackets and commas in a message's JSON, because three characters can become an object of 72 bytes. Slices have one in 12 characters. */
   readonly maxValues: number;
 }
 
-/** Of the functions and their queues (infra/stages/cluster-queues.ts). */
+/** Limits of the functions and their queues (infra/stages/cluster-queues.ts). */
 export interface RunLimits {
-  /** Ten parts of a first list, 5,000 objects, are some seconds of one CPU's work. */
+  /** Timeout of ingest, ms. Ten pages of a first list, with 5,000 objects, take some seconds of one CPU. */
   readonly ingestMs: number;
-  /** Less than a lease lasts. */
+  /** Timeout of sync, ms. It is shorter than a lease. */
   readonly syncMs: number;
-  /** A message is visible again after so many runs' time: Lambda wants six, so that none is seen twice while its first batch runs. */
+  /** Visibility timeout as a multiple of the function's timeout. Lambda recommends six, so no message is received twice while its first batch runs. */
   readonly visibilityRuns: number;
-  /** Messages of one batch, of one queue. */
+  /** Number of messages in a batch of one queue. */
   readonly batchSize: number;
-  /** A message that failed comes back after this, s, times its receives, give or take half, but not later than that. A crash waits for the timeout. */
+  /** Delay of a failed message, s, times its receives, with a jitter of a half, and its maximum. After a crash the message waits for the visibility timeout. */
   readonly retryDelaySeconds: number;
   readonly maxRetryDelaySeconds: number;
-  /** Throttles, crashes and faults raise the count too and must not end in a dead-letter queue: fifty are an hour and a half and more. */
+  /** Receives before the dead-letter queue. Throttles and crashes count too and must not lead there. Fifty receives take more than an hour and a half. */
   readonly maxReceives: number;
 }
 
@@ -244,5 +244,5 @@ export const defaultLimits: Limits = {
   },
 };
 
-/** What has none of its own has the defaults. */
+/** Returns the given limits, or the defaults. */
 export const limitsOf = ({ limits }: { readonly limits?: Limits | undefined }): Limits => limits ?? defaultLimits;

@@ -1,2 +1,2 @@
-/** SQS delays a message by no more than this: a longer wait is split. */
+/** SQS's maximum delay of a message. A longer wait is split. */
 export const maxDelaySeconds = 900;

@@ -1,12 +1,12 @@
 /**
- * The metrics of upstream's EndpointSlice controller under its own names (docs/behaviour.md ME-1..ME-9), so that dashboards made for it still
- * read. The endpoints controller has none of its own. Dimensions: `cluster` and the metric's labels; a label without a value is left out,
- * which for Prometheus is the same as an empty one, and which CloudWatch does not take.
+ * The metrics of upstream's EndpointSlice controller under upstream's names (docs/behaviour.md ME-1..ME-9), so existing dashboards keep working. The
+ * endpoints controller lacks metrics of its own. Dimensions are `cluster` and the metric's labels. A label without a value is left out, because CloudWatch
+ * does not take empty values and Prometheus treats both alike.
  */
 export interface UpstreamMetric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
-  /** Upper bounds of a histogram's buckets; EMF keeps every value, so they matter to a Prometheus page only. */
+  /** Upper bounds of a histogram's buckets, for the Prometheus page only, because EMF keeps every value. */
   readonly buckets?: readonly number[];
   readonly help: string;
 }
@@ -55,12 +55,12 @@ export const upstreamMetrics = {
 
 export type UpstreamMetricName = keyof typeof upstreamMetrics;
 
-/** The values that ME-9 counts; the same that trafficDistribution takes (TD-1). */
+/** The values of trafficDistribution (TD-1), which ME-9 counts. */
 export const trafficDistributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'] as const;
 
 /**
- * Every series that they have besides `cluster`: CloudWatch adds nothing up over labels, so what draws a metric draws each of these. Hints and
- * traffic distribution are never both in force (TD-1).
+ * Every series of a metric besides `cluster`. CloudWatch does not sum over labels, so a chart draws each series. Hints and traffic distribution never apply
+ * together (TD-1).
  */
 export const upstreamLabels: { readonly [N in UpstreamMetricName]: readonly { readonly [label: string]: string }[] } = {
   endpoint_slice_controller_endpoints_added_per_sync: [{}],

@@ -1,4 +1,4 @@
-/** A name that clusters of a set export, from both sides (MC-95): who exports it, who imports it, and what each source gives. */
+/** Explains a name that clusters of a set export (MC-95): its exporters, its importers, and the endpoints of each source. */
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
@@ -14,7 +14,7 @@ import { exportFacts, importFacts } from './set-facts.ts';
 import type { ExplainedSet, ImporterInput, SetInput, SourceInput } from './set-input.ts';
 import { sourceStanding } from './source-standing.ts';
 
-/** Undefined: neither does the cluster export the name, nor has it or could it have an import of it. */
+/** Returns undefined if the cluster neither exports the name nor has or could have an import of it. */
 export function explainSet(input: SetInput): ExplainedSet | undefined {
   const { meta, serviceExport, faces, winner } = input;
   const own = input.importers.find((i) => i.record.id === meta.id);
@@ -63,7 +63,7 @@ function importerOf({ namespace, name, sources, now }: SetInput, importer: Impor
   return {
     cluster: record.id,
     state,
-    why: importer.serviceImport || state !== 'imported' ? why : `${why}; its relay has not told the ServiceImport ${name}`,
+    why: importer.serviceImport || state !== 'imported' ? why : `${why}; its relay has not reported the ServiceImport ${name}`,
   };
 }
 
@@ -72,7 +72,7 @@ interface ExplainedSources {
   readonly hinted: ImportHints['why'];
 }
 
-/** In the order of precedence. What a silent source gives is what it said last. */
+/** Returns the sources in the order of precedence. A silent source has its last known endpoints. */
 function sourcesOf(input: SetInput, merged: MergedExports | undefined): ExplainedSources {
   if (!merged) return { sources: [], hinted: undefined };
   const { meta, namespace, name, zones, now } = input;
@@ -93,7 +93,7 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
     const standing = sourceStanding(source.record, now);
     const pods = isGone(source) ? gonePods(source) : explainSourcePods({ source, merged, preview });
     const listed = pods.filter((p) => p.place !== 'absent');
-    const why = source.exported ? standing.why : `${standing.why}; its Service does not select pods any more, which its export will say`;
+    const why = source.exported ? standing.why : `${standing.why}; its Service no longer selects pods, so its export will become invalid`;
     const ports = exposedPorts(source.exported?.service.spec?.ports, merged.spec.ports).map(
       (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'}`,
     );
@@ -119,7 +119,7 @@ function importSummary(name: string, { state, why }: ImporterExplanation, source
   const what = `${ready} of ${addresses} addresses of ${from} ${ready === 1 ? 'is' : 'are'} ready`;
   const words = {
     imported: 'imported',
-    owed: 'import under way',
+    pending: 'import under way',
     preview: 'preview of an import',
     refused: 'import refused',
     'left out': 'not imported',

@@ -1,4 +1,4 @@
-/** Why a service has the endpoints that it has: the answer to "why is this address (not) there", from what the snapshot holds. */
+/** Explains from the snapshot why a service has an address or lacks it. */
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
@@ -41,7 +41,7 @@ export function explainService(input: ExplainInput): Explanation {
     ],
     saved: savedAddresses(input.saved),
     pods,
-    differencesTitle: preview.length > 0 && told.lines.length === 0 ? 'What would be written' : told.title,
+    differencesTitle: preview.length > 0 && told.lines.length === 0 ? 'Preview' : told.title,
     differences: [...told.lines, ...preview],
     ...(set && { clusterset: set.set }),
   };
@@ -49,15 +49,15 @@ export function explainService(input: ExplainInput): Explanation {
 
 export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'meta' | 'asked'>;
 
-/** Every pod that the service selects, nearly selects, did select or still lists. */
+/** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
 export function explainPods(given: PodsInput): readonly PodExplanation[] {
-  // One that opts in is explained by its annotation, also where the cluster's switch is off: these would be its addresses.
+  // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be its addresses.
   const writers = writersFor(given.service, given.meta);
   const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
   const input = { ...given, writers, optsIn, service: given.service && withOptInSelector(given.service, 'active') };
   const { service, saved, asked } = input;
   const selector = selectorOf(service);
-  // While a Service is handed over both writers' slices are there.
+  // During a hand-over the slices of both writers exist.
   const slices = saved.slices.filter((slice) => !selector || isOptInSlice(slice) === input.optsIn);
   const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(slices) };
   const listed = new Set([...world.inEndpoints.keys(), ...[...world.inSlices.values()].flatMap((places) => [...places.keys()])]);
@@ -73,7 +73,7 @@ export function explainPods(given: PodsInput): readonly PodExplanation[] {
   return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
 }
 
-/** One pod by itself, whatever is saved of it: is it to be an address, and why? What Endpoints have no room for depends on the others. */
+/** Returns if a pod should be an address and why, independent of the saved outputs and of other pods. The capacity of Endpoints is ignored. */
 export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, known: KnownPod): Pick<PodExplanation, 'endpoints' | 'slices'> {
   const selector = selectorOf(input.service);
   const relation = relationOf(known, selector, new Set()) === 'selected' ? 'selected' : 'left';
@@ -83,7 +83,7 @@ export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, k
   return explainPod(world, known, relation, selector, undefined);
 }
 
-/** With the pods' places in the written outputs. */
+/** The input with the pods' places in the written outputs. */
 interface World extends PodsInput {
   readonly writers: Writers;
   readonly optsIn: boolean;
@@ -93,7 +93,7 @@ interface World extends PodsInput {
 
 const order = { selected: 0, left: 1, near: 2 } as const;
 
-/** The selector that the controllers go by; undefined for a service whose endpoints are not theirs. */
+/** Returns the selector that the controllers use, or undefined for a service whose endpoints they do not write. */
 const selectorOf = (service: Service | undefined): Labels | undefined =>
   service?.spec?.type === 'ExternalName' ? undefined : (service?.spec?.selector ?? undefined);
 
@@ -116,7 +116,7 @@ function explainPod(
 ): PodExplanation {
   const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
-  // Where an output is saved without its content, the places of its addresses are not known.
+  // If an output is saved without its content, the places of its addresses are unknown.
   const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, controller: Controller): Verdict<P> =>
     saved.withoutContent?.includes(outputKindOf[controller]) ? verdict : withPending(verdict, at, writers[controller].task);
   const common = { pod: name, relation };
@@ -146,21 +146,21 @@ function explainPod(
 const noEndpoints = { place: 'absent', why: 'a Service that opts in gets no Endpoints', addresses: [] } as const;
 
 function whyUnselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]): string {
-  if (!service) return 'there is no such service';
+  if (!service) return 'the service does not exist';
   if (service.spec?.type === 'ExternalName') return 'the service is an ExternalName: it has no endpoints';
-  if (!selector) return 'the service has no selector that the hub could go by';
+  if (!selector) return 'the service has no selector that the hub can use';
   if (!pod) return 'the pod is gone';
   const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
   return `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`;
 }
 
 interface Capacity {
-  /** The pods that are left when Endpoints are cut to what they may hold. */
+  /** The listed pods of Endpoints that are cut to their capacity. */
   readonly places: ReadonlyMap<string, EndpointsPlace>;
   readonly why: string;
 }
 
-/** Undefined when all addresses fit. */
+/** Returns undefined if all addresses fit. */
 function capacityOf({ namespace, name, pods }: PodsInput, service: Service, selector: Labels): Capacity | undefined {
   const selected = pods.flatMap(({ pod }) => (pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : []));
   const { write } = decideEndpoints({ namespace, name, service, pods: selected, current: undefined, triggerTimes: undefined });
@@ -185,7 +185,7 @@ function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined
 
 function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string {
   const { service } = input;
-  if (!service) return `There is no such service${pods.length > 0 ? '; what is left of its endpoints goes with the next run' : ''}.`;
+  if (!service) return `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`;
   const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
   if (writer.by === 'invalid-annotation') return `${capital(writer.reason)}: its slices stay as they are.`;
@@ -211,14 +211,14 @@ function stateOf({ service, work, meta, difference, contested, now }: ExplainInp
   if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(slices.as === optInManagedBy);
   const tasks = [endpoints.task, slices.task];
   if (!tasks.includes('write') && tasks.includes('compare')) {
-    if (!difference) return isClean(work) ? 'the cluster’s own controllers say the same' : 'a comparison is under way';
-    return difference.confirmed ? 'the cluster’s own controllers say something else' : 'a difference waits to be confirmed';
+    if (!difference) return isClean(work) ? 'the cluster’s own controllers wrote the same' : 'a comparison is under way';
+    return difference.confirmed ? 'the cluster’s own controllers wrote something different' : 'a difference is not confirmed yet';
   }
   if (!tasks.includes('write')) return `nothing is written: ${slices.why}`;
   if (contested) return `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
   if (isClean(work)) return 'everything is written';
-  if (meta.circuit) return `a run is owed, but the cluster can’t be asked (${meta.circuit.reason})`;
+  if (meta.circuit) return `a run is pending, but the circuit of the cluster is open (${meta.circuit.reason})`;
   const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
-  if (failing > 0) return `a run is owed after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`;
-  return work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is owed';
+  if (failing > 0) return `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`;
+  return work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending';
 }

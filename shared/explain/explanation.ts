@@ -1,26 +1,26 @@
-/** What `explain` answers: words for people, and enough structure for a page to lay them out. */
+/** The answer of `explain`: texts for people, with enough structure for the console's page. */
 
-/** Where a pod is to be in Endpoints. */
+/** The list of Endpoints that a pod belongs to. */
 export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
-/** Where a pod is to be in the slices of one family: by its conditions. */
+/** The state that a pod should have in the slices of one family, by its conditions. */
 export type SlicePlace = 'ready' | 'not ready' | 'absent';
 
 export interface Verdict<Place extends string> {
   readonly place: Place;
-  /** Why, in words. */
+  /** The reason, as a clause. */
   readonly why: string;
-  /** The addresses it is listed with; none if it is absent. */
+  /** The pod's listed addresses, empty if the pod is absent. */
   readonly addresses: readonly string[];
-  /** How it differs from the written outputs; undefined when it does not. */
+  /** The difference from the written outputs. Undefined without a difference. */
   readonly pending?: string;
 }
 
 export interface PodExplanation {
   readonly pod: string;
-  /** `selected`: the selector matches. `left`: it did match, or is still listed. `near`: it shares a pair of the selector, or was asked for. */
+  /** `selected`: the selector matches. `left`: it matched before, or the pod is still listed. `near`: a pair of the selector matches, or the user named the pod. */
   readonly relation: 'selected' | 'near' | 'left';
   readonly endpoints: Verdict<EndpointsPlace>;
-  /** One for each family that the service has slices of. */
+  /** A verdict for each family that the service has slices of. */
   readonly slices: readonly (Verdict<SlicePlace> & { readonly family: string })[];
 }
 
@@ -34,7 +34,7 @@ export interface FactGroup {
   readonly facts: readonly Fact[];
 }
 
-/** An address as it is saved: what sync proved to be on the server, or in shadow mode what the cluster's own controllers wrote. */
+/** A saved address. Sync has confirmed it on the API server. In shadow mode the cluster's own controllers wrote it. */
 export interface SavedAddress {
   readonly object: string;
   readonly address: string;
@@ -48,26 +48,26 @@ export interface SourceExplanation {
   readonly cluster: string;
   readonly state: SourceStateName;
   readonly why: string;
-  /** Addresses in the import, and how many of them are ready. */
+  /** Numbers of addresses in the import and of ready ones. */
   readonly addresses: number;
   readonly ready: number;
   readonly ports: string;
-  /** Those that the exported Service selects, each with its place in the import's slices. */
+  /** The pods that the exported Service selects, each with its state in the import's slices. */
   readonly pods: readonly { readonly pod: string; readonly place: SlicePlace; readonly addresses: readonly string[]; readonly why: string }[];
 }
 
 export type SourceStateName = 'fresh' | 'silent' | 'evicted' | 'left';
 
-/** A cluster that may import the name. `imported`: its last run has found everything written. */
+/** A cluster that may import the name. `imported`: everything is written after its last run. */
 export interface ImporterExplanation {
   readonly cluster: string;
   readonly state: ImporterState;
   readonly why: string;
 }
 
-export type ImporterState = 'imported' | 'owed' | 'preview' | 'refused' | 'left out';
+export type ImporterState = 'imported' | 'pending' | 'preview' | 'refused' | 'left out';
 
-/** What the clusters of a set have to do with the name. */
+/** Exporters and importers of the name in a set of clusters. */
 export interface SetExplanation {
   readonly set: string;
   readonly sources: readonly SourceExplanation[];
@@ -85,11 +85,11 @@ export interface Explanation {
   readonly summary: string;
   readonly groups: readonly FactGroup[];
   readonly saved: readonly SavedAddress[];
-  /** Selected ones first, then those that left, then near ones. */
+  /** Pods in the order selected, left, near. */
   readonly pods: readonly PodExplanation[];
   readonly differencesTitle: string;
-  /** What differs now in a shadow cluster; of a Service that opts in, where its cluster only tries, what would be written. */
+  /** Current differences in a shadow cluster. For a Service that opts in, or an import, whose switch is shadow: the writes that would be made. */
   readonly differences: readonly string[];
-  /** Undefined: no cluster exports the name, or the cluster takes no part in a set. */
+  /** Undefined if no cluster exports the name, or if the cluster neither exports nor imports. */
   readonly clusterset?: SetExplanation;
 }

@@ -1,4 +1,4 @@
-/** The service, its work item, its written outputs and its cluster, as labelled lines. */
+/** Labelled lines about the service, its work item, its written outputs and its cluster. */
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -39,11 +39,11 @@ export function workFacts({ work, triggers, now, meta, difference }: ExplainInpu
     ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
     ...fact('Endpoints', controllerText(work, work.controllers.endpoints, meta.settings.endpoints, now)),
     ...fact('EndpointSlices', controllerText(work, work.controllers.slices, meta.settings.slices, now)),
-    ...fact('Owed since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
+    ...fact('Pending since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
     ...fact('Last run', work.ranAtMs > 0 ? timeText(work.ranAtMs, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),
     ...fact(
-      'Reads live',
+      'Reads the API server',
       work.apiReadGeneration > Math.min(work.controllers.endpoints.doneGeneration, work.controllers.slices.doneGeneration)
         ? `until generation ${work.apiReadGeneration} is done`
         : undefined,
@@ -60,12 +60,12 @@ function controllerText({ generation }: WorkItem, state: ControllerState, on: bo
   if (doneGeneration >= generation) return `done (generation ${doneGeneration})`;
   const tries = failures > 0 ? `, ${failures} failed ${failures === 1 ? 'try' : 'tries'} of 16` : '';
   const next = retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${comingText(retryDueMs, now)}` : '';
-  return `owed: generation ${doneGeneration} of ${generation} is done${tries}${next}`;
+  return `pending: generation ${doneGeneration} of ${generation} is done${tries}${next}`;
 }
 
 function leaseText({ lease }: WorkItem, now: number): string {
   if (!lease) return 'free';
-  return lease.untilMs > now ? `held until ${comingText(lease.untilMs, now)}` : `left behind, ran out ${timeText(lease.untilMs, now)}`;
+  return lease.untilMs > now ? `until ${comingText(lease.untilMs, now)}` : `expired ${timeText(lease.untilMs, now)}`;
 }
 
 export function savedFacts({
@@ -86,7 +86,7 @@ export function savedFacts({
     ...fact('Slices', [...slicesText, ...(large > 0 ? [`${large} ${tooLarge}`] : [])].join('; ') || 'none'),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
-    ...fact('Of other writers', others.map(otherText).join('; ')),
+    ...fact('Objects of other writers', others.map(otherText).join('; ')),
   ];
 }
 
@@ -112,23 +112,23 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
     ...fact('Imports', meta.clusterset.imports === 'off' ? undefined : meta.clusterset.imports),
     ...fact('Circuit', circuitText(meta, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
-    ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'not heard of yet' : `heard ${timeText(meta.relay.heartbeatAtMs, now)}`),
-    ...fact('Mode switch', meta.modeSwitch.owesWaking ? 'under way: not every service has been woken for it' : undefined),
+    ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'no heartbeat yet' : `last heartbeat ${timeText(meta.relay.heartbeatAtMs, now)}`),
+    ...fact('Mode switch', meta.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined),
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
-    ...fact('Slices of at most', `${maxEndpointsPerSlice} endpoints`),
+    ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),
   ];
 }
 
-/** Undefined: no namespace. */
+/** Returns the namespaces that the cluster exports, or undefined without any. */
 export function exportsText({ clusterset: { exports } }: Pick<ClusterRecord, 'clusterset'>): string | undefined {
   if (exports.namespaces === 'all') return 'every namespace';
   return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
-/** A time in the past, as "2026-03-01T10:00:00Z (3 s ago)". The clock of the function may be ahead of the reader's clock. */
+/** Formats a past time as "2026-03-01T10:00:00Z (3 s ago)". The clock of the function may be ahead of the reader's clock. */
 export const timeText = (ms: number, now: number): string => comingText(Math.min(ms, now), now, ms);
 
-/** A time that may be in the future, as "2026-03-01T10:00:00Z (in 3 s)". */
+/** Formats a time that may be in the future, as "2026-03-01T10:00:00Z (in 3 s)". */
 function comingText(ms: number, now: number, shownMs = ms): string {
   const seconds = Math.round(Math.abs(now - ms) / 1000);
   const span =
@@ -143,6 +143,6 @@ function comingText(ms: number, now: number, shownMs = ms): string {
 }
 
 function circuitText({ circuit, writerConflict }: ClusterRecord, now: number): string {
-  if (writerConflict) return 'open (two-writers): nothing is written until somebody switches the mode';
+  if (writerConflict) return 'open (two-writers): nothing is written until an operator switches the mode';
   return circuit ? `open (${circuit.reason}), next probe ${comingText(circuit.untilMs, now)}` : 'closed';
 }

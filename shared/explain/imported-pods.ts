@@ -1,4 +1,4 @@
-/** The pods of one source of an import: where each is in the slices of that source, or why it is not. */
+/** The pods of one source of an import, each with its state in the slices of that source and the reason. */
 
 import { whyLeftOut } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
@@ -27,7 +27,7 @@ export function explainSourcePods({ source: { record, exported }, merged, previe
   const exposed: Service = { ...service, spec: { ...service.spec, ports } };
   const leftOut = preview.slices.leftOut.filter((l) => l.cluster === record.id);
   return pods.map((pod): SourcePod => {
-    // Imports need no node: it gives the zone alone.
+    // A Node gives imports only the zone, so any Node will do for the verdict.
     const nodes = new Map([[pod.spec?.nodeName ?? '', anyNode]]);
     const verdicts = addressTypesOf(preview.derived).map((family) => sliceVerdict(pod, exposed, family, nodes));
     const listed = verdicts.filter((v) => v.place !== 'absent');
@@ -43,7 +43,7 @@ export function explainSourcePods({ source: { record, exported }, merged, previe
   });
 }
 
-/** Of a source that is evicted. */
+/** Returns the pods of an evicted source. */
 export const gonePods = ({ exported }: SourceInput): readonly SourcePod[] =>
   (exported?.pods ?? []).map((pod) => absent(pod, 'its source is evicted, and another one is ready'));
 

@@ -1,4 +1,4 @@
-/** How far a cluster is with the import of a name: the first reason that holds. */
+/** The state of a name's import in a cluster, with the first reason that applies. */
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -15,12 +15,12 @@ export interface ImporterToJudge {
   readonly namespace: Namespace | undefined;
   readonly isExported: boolean;
   readonly report: ImportReport | undefined;
-  /** Since when a run of the import is owed; undefined: none is. */
+  /** Start of the pending run of the import, ms since the epoch. Undefined without a pending run. */
   readonly owedSinceMs: number | undefined;
   readonly failures: number;
-  /** Sources whose word does not count now. */
+  /** Sources that are silent now. */
   readonly silent: readonly string[];
-  /** When the last run ended; 0: none has, or that is not known. */
+  /** End of the last run, ms since the epoch. 0 if no run has ended or the time is unknown. */
   readonly ranAtMs: number;
   readonly now: number;
 }
@@ -43,23 +43,23 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
     return { state: 'refused', why: `${what}: it is left alone` };
   }
   if (report?.notReady !== undefined) return { state: 'refused', why: report.notReady };
-  if (given.owedSinceMs !== undefined) return { state: 'owed', why: owed(given, given.owedSinceMs) };
+  if (given.owedSinceMs !== undefined) return { state: 'pending', why: owed(given, given.owedSinceMs) };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
   if (record.clusterset.imports === 'shadow')
-    return { state: 'preview', why: `the cluster’s switch for imports is shadow: what would be written is shown${ran}` };
+    return { state: 'preview', why: `the cluster’s switch for imports is shadow: the hub only shows its writes${ran}` };
   return { state: 'imported', why: `everything is written${ran}` };
 }
 
-/** Why nothing is to be there. */
+/** Returns the reason why the cluster does not import the name, or undefined if it does. */
 function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): string | undefined {
   const { imports, sameness, set } = record.clusterset;
-  if (isDeregistered(record)) return 'the cluster was taken out of the fleet: what was imported stays as it is';
-  if (imports === 'off') return 'the cluster’s switch for imports is off: what was imported stays as it is';
-  if (!hasRuns(record)) return `the cluster is ${record.mode}: what was imported stays as it is`;
+  if (isDeregistered(record)) return 'the cluster is deregistered: its imports stay as they are';
+  if (imports === 'off') return 'the cluster’s switch for imports is off: its imports stay as they are';
+  if (!hasRuns(record)) return `the cluster is ${record.mode}: its imports stay as they are`;
   if (excludedNamespaces.includes(namespaceName)) return `nothing is imported into namespace ${namespaceName}`;
   if (record.lists.firstListOf.Namespace !== record.incarnation)
-    return 'its relay has not told its namespaces: it does not watch what a set needs, or has just begun';
-  if (missingFirstLists(record).length > 0) return 'its first lists are not complete: its relay has just begun, or may not list all that it needs';
+    return 'its relay has not sent its namespaces: it does not watch the kinds that a set needs, or has just started';
+  if (missingFirstLists(record).length > 0) return 'its first lists are not complete: its relay has just started, or may not list every kind';
   if (!namespace) return `the cluster has no namespace ${namespaceName}`;
   if (namespace.metadata.deletionTimestamp) return `namespace ${namespaceName} is being deleted`;
   if (sameness === 'all' || namespace.metadata.labels?.[annotationClusterset] === set) return undefined;
@@ -67,10 +67,10 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
 }
 
 function owed({ record, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
-  const since = `a run is owed since ${timeText(sinceMs, now)}`;
-  if (record.circuit) return `${since}, but the cluster can’t be asked (${record.circuit.reason})`;
-  if (silent.length > 0) return `${since}: what ${silent.join(' and ')} ${silent.length === 1 ? 'has' : 'have'} changed while silent`;
+  const since = `a run is pending since ${timeText(sinceMs, now)}`;
+  if (record.circuit) return `${since}, but the circuit of the cluster is open (${record.circuit.reason})`;
+  if (silent.length > 0) return `${since}: changes of ${silent.join(' and ')} are unknown while ${silent.length === 1 ? 'it is' : 'they are'} silent`;
   if (record.clusterset.imports === 'active' && record.lists.firstListOf.ServiceImport !== record.incarnation)
-    return `${since}: its relay has told no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;
+    return `${since}: its relay has sent no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;
   return failures > 0 ? `${since}, after ${failures} failed ${failures === 1 ? 'try' : 'tries'}` : since;
 }

@@ -8,38 +8,38 @@ import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
 import type { ExplainedSet } from './set-input.ts';
 
-/** A pod of the namespace as the snapshot holds it. */
+/** A pod of the namespace in the snapshot. */
 export interface KnownPod {
   readonly name: string;
-  /** Undefined: it is gone. */
+  /** Undefined for a deleted pod. */
   readonly pod: Pod | undefined;
-  /** Label sets it has had whose services are not told yet. */
+  /** Former label sets whose services are not enqueued yet. */
   readonly past: readonly Labels[];
 }
 
-/** What the snapshot holds of a service, its pods and its cluster: all that an explanation is made of. */
+/** The input of an explanation, from the snapshot: a service, its pods and its cluster. */
 export interface ExplainInput {
   readonly meta: ClusterRecord;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined: there is no such service (any more). */
+  /** Undefined if the service does not exist (any more). */
   readonly service: Service | undefined;
   readonly pods: readonly KnownPod[];
   readonly nodes: ReadonlyMap<string, Node>;
   readonly work: WorkItem;
   readonly triggers: Triggers;
   readonly hints: HintsRecord | undefined;
-  /** In shadow mode what the cluster's own controllers wrote, otherwise what sync has proved to be on the server. */
+  /** Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own controllers. */
   readonly saved: SavedOutputs;
-  /** Of a Service that opts in: what others than the hub and the built-in controllers have made. */
+  /** Objects of other writers than the hub and the built-in controllers, for a Service that opts in. */
   readonly others?: readonly Pick<OtherOutput, 'kind' | 'name' | 'managedBy'>[];
-  /** Another manager keeps writing its objects: the hub does not until then, ms since the epoch. */
+  /** Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since the epoch. */
   readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
-  /** Shadow mode: what differs, and whether it was still there ten seconds later. */
+  /** The difference in shadow mode. It is confirmed if it still exists ten seconds later. */
   readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
-  /** A pod that is explained even if it has nothing to do with the service. */
+  /** A pod that the user named. It is explained even if the service does not select it. */
   readonly asked?: string;
-  /** What the clusters of its set have to do with the name; undefined: none of them has anything. */
+  /** The name's exports and imports in the set of clusters. Undefined without any. */
   readonly set?: ExplainedSet | undefined;
   /** ms since the epoch. */
   readonly now: number;

@@ -1,6 +1,6 @@
 /**
- * Why a pod is, or is not, an address of a service: the rules of the two controllers in words, one pod at a time. A property test holds them
- * to what decideEndpoints and decideSlices really do.
+ * Explains why a pod is an address of a service or why it is not: the rules of the two controllers in words, one pod at a time. A property test compares the
+ * verdicts with decideEndpoints and decideSlices.
  */
 import { addressFamily, podAddress } from '#shared/endpoints/address.ts';
 import type { Labels } from '#shared/kube/labels.ts';
@@ -15,7 +15,7 @@ type SliceVerdict = Verdict<SlicePlace>;
 
 const absent = (why: string) => ({ place: 'absent', why, addresses: [] }) as const;
 
-/** For a pod that the selector matches. Capacity depends on the other pods and is decided by the caller. */
+/** Returns the verdict on a pod that the selector matches. The caller applies the capacity, which depends on the other pods. */
 export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
   const publish = service.spec?.publishNotReadyAddresses ?? false;
   if (!shouldPodBeInEndpoints(pod, publish)) return absent(whyUnfit(pod));
@@ -36,13 +36,14 @@ export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
   };
 }
 
-/** For a pod that the selector matches, in the slices of one family. */
+/** Returns the verdict on a pod that the selector matches, in the slices of one family. */
 export function sliceVerdict(pod: Pod, service: Service, family: AddressType, nodes: ReadonlyMap<string, Node>): SliceVerdict {
   const publish = Boolean(service.spec?.publishNotReadyAddresses);
   if (!shouldPodBeInEndpoints(pod, true)) return absent(whyUnfit(pod));
   const nodeName = pod.spec?.nodeName ?? '';
   const node = nodes.get(nodeName);
-  if (!node && !publish) return absent(nodeName ? `node ${nodeName} is not known: left out of slices until it is` : 'it is on no node yet');
+  if (!node && !publish)
+    return absent(nodeName ? `node ${nodeName} is unknown: left out of slices until the relay sends it` : 'it is on no node yet');
   const endpoint = podToEndpoint(pod, node, service, family);
   if (!endpoint) return absent(`no ${family} address`);
   const ports = service.spec?.ports ?? [];
@@ -58,12 +59,12 @@ export function sliceVerdict(pod: Pod, service: Service, family: AddressType, no
   const ending = terminating ? `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
   return {
     place: ready ? 'ready' : 'not ready',
-    why: `${ending ? (ready ? `${ending}, and published as ready all the same` : ending) : readiness(pod, publish)}${without}`,
+    why: `${ending ? (ready ? `${ending}, but published as ready` : ending) : readiness(pod, publish)}${without}`,
     addresses: endpoint.addresses,
   };
 }
 
-/** Why the selector does not match: the pairs that the labels lack. Empty when it matches. */
+/** Returns the pairs of the selector that the labels lack, as sentences. Empty if the selector matches. */
 export function mismatches(selector: Labels, labels: Labels | undefined): readonly string[] {
   return Object.entries(selector).flatMap(([key, value]) => {
     const has = labels?.[key];
@@ -74,11 +75,11 @@ export function mismatches(selector: Labels, labels: Labels | undefined): readon
   });
 }
 
-/** It has some pair of the selector: it may have been meant to match. */
+/** Returns true if the labels have a pair of the selector, so the pod may be intended to match. */
 export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
   Object.entries(selector).some(([key, value]) => labels?.[key] === value);
 
-/** SH-3, the first reason that holds. */
+/** Returns the first reason of SH-3 that applies. */
 function whyUnfit(pod: Pod): string {
   if (isPodTerminal(pod)) return `phase ${pod.status?.phase}: it has run to its end`;
   if (!pod.status?.podIP && !pod.status?.podIPs?.length) return 'it has no IP address yet';

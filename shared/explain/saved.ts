@@ -1,11 +1,11 @@
-/** What is saved of a service's outputs, by address and by pod. */
+/** The saved outputs of a service, by address and by pod. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { EndpointsPlace, SavedAddress, SlicePlace } from './explanation.ts';
 
 export interface SavedOutputs {
   readonly endpoints: Endpoints | undefined;
   readonly slices: readonly EndpointSlice[];
-  /** Kinds of which one is there whose content is too large to be saved: `endpoints` and `slices` are without it. */
+  /** Kinds with an object whose content is too large to be saved. `endpoints` and `slices` do not contain it. */
   readonly withoutContent?: readonly OutputKind[];
 }
 
@@ -38,7 +38,7 @@ export function savedAddresses({ endpoints, slices }: SavedOutputs): readonly Sa
   return [...ofEndpoints, ...ofSlices];
 }
 
-/** Pod → where it is in Endpoints. In several subsets it is not ready if it is not ready in one. */
+/** Returns the place of each pod in Endpoints. A pod in several subsets is not ready if it is not ready in one of them. */
 export function endpointsPlaces(endpoints: Pick<Endpoints, 'subsets'> | undefined): ReadonlyMap<string, EndpointsPlace> {
   const places = new Map<string, EndpointsPlace>();
   for (const { addresses, notReadyAddresses } of endpoints?.subsets ?? []) {
@@ -48,7 +48,7 @@ export function endpointsPlaces(endpoints: Pick<Endpoints, 'subsets'> | undefine
   return places;
 }
 
-/** Family → pod → where it is in the slices. */
+/** Returns the place of each pod in the slices, by family and pod. */
 export function slicePlaces(
   slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[],
 ): ReadonlyMap<string, ReadonlyMap<string, SlicePlace>> {

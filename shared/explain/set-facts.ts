@@ -1,4 +1,4 @@
-/** The own export and the own import of a cluster, as labelled lines. */
+/** Labelled lines about a cluster's own export and own import. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
@@ -30,14 +30,14 @@ export function exportFacts(
       ...fact('Valid', valid),
       ...fact('Set', meta.clusterset.set),
       ...fact(
-        'Told to the set',
+        'Published to the set',
         isTold === validity.valid
           ? undefined
           : isTold
-            ? 'yet to be withdrawn: the run of the export is owed'
+            ? 'still: the run that withdraws the export is pending'
             : isClean(exportWork)
-              ? 'no: its own Valid condition says why, for instance TooMany'
-              : 'not yet: the run of the export is owed',
+              ? 'no: its Valid condition has the reason, for instance TooMany'
+              : 'not yet: the run of the export is pending',
       ),
       ...fact('Created', serviceExport?.metadata.creationTimestamp as string | undefined),
       ...fact(
@@ -46,7 +46,7 @@ export function exportFacts(
           ? exportWork.ranAtMs > 0
             ? `done ${timeText(exportWork.ranAtMs, now)}`
             : 'never'
-          : `owed since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
+          : `pending since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
       ),
       ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
       ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
@@ -85,11 +85,11 @@ export function importFacts(
         ? isOurImport(serviceImport, set)
           ? serviceImport.metadata.deletionTimestamp
             ? 'being deleted'
-            : 'there'
+            : 'exists'
           : `of another implementation: it has no label or annotation of set ${set} (${annotationClusterset})`
-        : 'none that the relay has told of',
+        : 'none reported by the relay',
     ),
-    ...fact('Derived Service', `${derivedName(namespace, name)}${derived ? (address ? `, ${address}` : '') : ': none that the relay has told of'}`),
+    ...fact('Derived Service', `${derivedName(namespace, name)}${derived ? (address ? `, ${address}` : '') : ': not reported by the relay'}`),
     ...fact('Type', spec?.type),
     ...fact('Ports', spec && (ports.join(', ') || 'none')),
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
@@ -110,7 +110,7 @@ function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHi
   return `${localityText(locality)}: ${families.join('; ')}`;
 }
 
-/** Whose export decides where exports differ, and why. */
+/** Returns the cluster whose export decides if exports differ, with the reason. */
 function precedenceText({ faces, winner: before, meta }: SetInput, { winner, clusters }: MergedExports): string {
   const who = winner.cluster === meta.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;

@@ -1,4 +1,4 @@
-/** What the snapshots of several clusters hold of one exported name. */
+/** The input of an explanation of an exported name, from the snapshots of several clusters. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { ExportedService, Winner } from '#shared/clusterset/precedence.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
@@ -11,20 +11,20 @@ export interface SetInput {
   readonly meta: ClusterRecord;
   readonly namespace: string;
   readonly name: string;
-  /** As the cluster itself has them. */
+  /** Objects of the explained cluster itself. */
   readonly serviceExport: ServiceExport | undefined;
   readonly service: Service | undefined;
   readonly derived: Service | undefined;
-  /** Of its nodes; none are read where no export asks for a locality. */
+  /** Zones of the cluster's nodes. They are read only if an export prefers a locality. */
   readonly zones: readonly string[];
-  /** Its run of the export. */
+  /** Work item of the cluster's export. */
   readonly exportWork: WorkItem;
-  /** What each cluster exports under the name, as its own run has written it down. */
+  /** The export of each cluster under the name, as its own run published it. */
   readonly faces: readonly ExportedService[];
   readonly winner: Winner | undefined;
-  /** One for each of `faces`. */
+  /** A source for each element of `faces`. */
   readonly sources: readonly SourceInput[];
-  /** The clusters that import, or did; and the explained one, if it does. */
+  /** The clusters that import or imported the name, and the explained cluster if it imports. */
   readonly importers: readonly ImporterInput[];
   /** ms since the epoch. */
   readonly now: number;
@@ -32,7 +32,7 @@ export interface SetInput {
 
 export interface SourceInput {
   readonly record: ClusterRecord;
-  /** Undefined: it has no Service of the name that selects pods. */
+  /** Undefined if the cluster lacks a Service of the name that selects pods. */
   readonly exported: { readonly service: Service; readonly pods: readonly Pod[]; readonly nodes: ReadonlyMap<string, Node> } | undefined;
 }
 
@@ -41,16 +41,16 @@ export interface ImporterInput {
   readonly namespace: Namespace | undefined;
   readonly serviceImport: ServiceImport | undefined;
   readonly report: StoredImportReport | undefined;
-  /** Its run of the import. */
+  /** Work item of the cluster's import. */
   readonly work: WorkItem;
 }
 
 export interface ExplainedSet {
   readonly set: SetExplanation;
   readonly groups: readonly FactGroup[];
-  /** One sentence each; undefined: the cluster has no export of the name, or no import. */
+  /** A sentence each. Undefined if the cluster does not export or import the name. */
   readonly exportSummary: string | undefined;
   readonly importSummary: string | undefined;
-  /** `imports: shadow`: what would be written. */
+  /** The writes that would be made, with `imports: shadow`. */
   readonly preview: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Does a source cluster's word count in imports, and why (not)? */
+/** The state of a source cluster in imports, with the reason. */
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -16,21 +16,21 @@ const kept = 'its slices stay in every importer as they are';
 export function sourceStanding(record: ClusterRecord, now: number): SourceStanding {
   const { heartbeatAtMs } = record.relay;
   const isPaused = record.mode === 'paused';
-  if (isDeregistered(record)) return { state: 'left', why: 'the cluster was taken out of the fleet: its endpoints are withdrawn' };
+  if (isDeregistered(record)) return { state: 'left', why: 'the cluster is deregistered: its endpoints are withdrawn' };
   const { source } = record;
   if (source?.state === 'evicted')
     return {
       state: 'evicted',
-      why: `relay and API are both silent since ${timeText(source.sinceMs, now)}: its endpoints go where another source is ready`,
+      why: `relay and API are both silent since ${timeText(source.sinceMs, now)}: importers with another ready source remove its endpoints`,
     };
   const isHeard = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
-  if (isHeard && source?.state !== 'silent') return { state: 'fresh', why: `heard ${timeText(heartbeatAtMs, now)}` };
+  if (isHeard && source?.state !== 'silent') return { state: 'fresh', why: `last heartbeat ${timeText(heartbeatAtMs, now)}` };
   const what = source?.answers ? 'its API answers, and imports take its pods from there' : kept;
   const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${what}` });
-  if (isHeard) return silent('its relay has just come back, and is believed from its second heartbeat on');
+  if (isHeard) return silent('its relay has just returned, and counts from its second heartbeat on');
   if (isPaused) return silent('an operator has paused the cluster');
-  if (heartbeatAtMs === 0) return silent('its relay has not been heard of yet');
-  if (now - heartbeatAtMs > silentAfterMs) return silent(`its relay was heard last ${timeText(heartbeatAtMs, now)}`);
+  if (heartbeatAtMs === 0) return silent('its relay has not sent a heartbeat yet');
+  if (now - heartbeatAtMs > silentAfterMs) return silent(`its relay sent its last heartbeat ${timeText(heartbeatAtMs, now)}`);
   const missing = missingFirstLists(record);
   return silent(missing.length > 0 ? `its first lists of ${missing.join(', ')} are missing` : 'a session of its relay does not fit its history');
 }

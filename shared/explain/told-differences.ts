@@ -1,4 +1,4 @@
-/** What is stored of a service's differences, where it holds for the cluster's switches as they are now. */
+/** The stored differences of a service, if they apply to the cluster's current switches. */
 import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -11,7 +11,7 @@ export interface ToldDifferences {
   readonly lines: readonly string[];
 }
 
-/** A comparison is of shadow mode, and stays in the table when the mode is switched. A preview is of a cluster that only tries. */
+/** A comparison belongs to shadow mode, and stays in the table when the mode is switched. A preview belongs to a cluster whose opt-in switch is shadow. */
 export function toldDifferences(
   service: Service | undefined,
   meta: Pick<ClusterRecord, 'mode' | 'optIn'>,
@@ -19,7 +19,7 @@ export function toldDifferences(
 ): ToldDifferences {
   const lines = stored ? (JSON.parse(stored.text) as readonly string[]) : [];
   const told = (title: string, holds: boolean): ToldDifferences => ({ title, lines: holds ? lines : [] });
-  if (stored?.text === waitingText) return told('What is under way', meta.optIn === 'active');
-  if (service && writerOf(service).by === 'opt-in') return told('What would be written', meta.optIn === 'shadow');
-  return told('What differs', isShadow(meta));
+  if (stored?.text === waitingText) return told('Hand-over', meta.optIn === 'active');
+  if (service && writerOf(service).by === 'opt-in') return told('Preview', meta.optIn === 'shadow');
+  return told('Differences', isShadow(meta));
 }

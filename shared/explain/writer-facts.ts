@@ -1,4 +1,4 @@
-/** Who writes the endpoints of a Service in its cluster, and why, in words. */
+/** The writer of a Service's endpoints in its cluster, with the reason in words. */
 import { type WriterSwitches, writersFor } from '#shared/clusters/writer-for.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -25,14 +25,14 @@ export function writerFacts(service: Service, cluster: WriterSwitches): WriterFa
   return { name: `${writer} (${isHubs.slices ? 'slices' : 'Endpoints'} alone)`, why };
 }
 
-/** The name of the ServiceImport that the Service is derived from. */
+/** Returns the name of the ServiceImport that the Service is derived from, or undefined. */
 export const derivedFromImport = ({ metadata, spec }: Service): string | undefined =>
   spec?.selector ? undefined : metadata.labels?.[labelMcsService];
 
 export const derivedText = ({ metadata }: Service, name: string): string =>
-  `it is derived from ServiceImport ${name}: explain ${metadata.namespace}/${name} says where its endpoints are from`;
+  `it is derived from ServiceImport ${name}: explain ${metadata.namespace}/${name} shows the sources of its endpoints`;
 
-/** The selector that the hub goes by, and where it is from; undefined without one. */
+/** Returns the selector that the hub uses, and its origin, or undefined without a selector. */
 export function selectorText(service: Service): string | undefined {
   const writer = writerOf(service);
   const text = (selector: { readonly [key: string]: string }): string =>

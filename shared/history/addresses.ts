@@ -1,8 +1,8 @@
-/** The addresses of a service's outputs: where each one is listed, and how. */
+/** The addresses of a service's outputs, with the place and state of each. */
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { shortened } from './shortened.ts';
 
-/** Endpoints, or the slices of an address family, whichever slice of them it is. */
+/** `Endpoints`, or the address family of slices. All slices of a family are one place. */
 export type Where = string;
 export const inEndpoints: Where = 'Endpoints';
 
@@ -10,18 +10,18 @@ export interface Listed {
   readonly where: Where;
   readonly address: string;
   readonly pod: string;
-  /** `ready`, `not ready` and, in slices, whether the pod is terminating and still serving. */
+  /** `ready` or `not ready`. In slices also whether the pod is terminating and still serving. */
   readonly state: string;
   /** Ports, node, zone and hints by name. */
   readonly details: { readonly [name: string]: string };
 }
 
-/** By place, address and pod. */
+/** Keys consist of place, address and pod. */
 export type Addresses = ReadonlyMap<string, Listed>;
 
 export type Output = Endpoints | EndpointSlice;
 
-/** No place and no address has a space in it. */
+/** The key is unique because places and addresses contain no spaces. */
 export const keyOf = ({ where, address, pod }: Pick<Listed, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
 
 export function addressesOf(outputs: readonly Output[]): Addresses {
@@ -71,8 +71,8 @@ function portsOf(ports: Ports): string {
 }
 
 /**
- * An address that is listed twice, for other ports: in two subsets, or in a slice that is written before the one it leaves. Ports of the other addresses
- * of an output share one text; this one is the address's own, so it is bounded.
+ * Merges an address that is listed twice with different ports: in two subsets, or in a new slice while the old slice still has it. Other addresses of an
+ * output share one text of ports. The merged text belongs to this address alone, so it is bounded.
  */
 function merged(a: Listed, b: Listed): Listed {
   const texts = [a, b].map(({ details }) => shortened(details['ports'] ?? '', 1_000));
@@ -80,12 +80,12 @@ function merged(a: Listed, b: Listed): Listed {
   return { ...a, state: [...new Set([a.state, b.state])].sort().join(' and '), details: { ...b.details, ...a.details, ports } };
 }
 
-/** "ports http 80/TCP → http 8080/TCP; zone a → b"; undefined where nothing of it changed. */
+/** Returns changed details as "ports http 80/TCP → http 8080/TCP; zone a → b", or undefined without a change. */
 export function detailBetween(from: Listed['details'], to: Listed['details']): string | undefined {
   const names = Object.keys({ ...from, ...to }).filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
   if (names.length === 0) return undefined;
   return shortened(names.map((name) => `${name} ${partOf(from[name])} → ${partOf(to[name])}`).join('; '));
 }
 
-/** Shortened before they are joined: the ports of one address may be of hundreds of KB. */
+/** Shortens each part before parts are joined, because the ports of one address may take hundreds of KB. */
 const partOf = (text: string | undefined): string => shortened(text || 'none', 100);

@@ -1,8 +1,8 @@
-/** What a run changed, from the outputs before and after it, with the reasons of `explain`. */
+/** Computes the changes of a run from the outputs before and after it, with the reasons of `explain`. */
 import { type Addresses, detailBetween, inEndpoints, type Listed } from './addresses.ts';
 import type { HistoryRecord, Move, PodChange } from './history-record.ts';
 
-/** What a run has made of the addresses, as it is named in its record. */
+/** Changes of addresses, as the run's record names them. */
 export interface Changes {
   readonly changes: readonly PodChange[];
   readonly more: number;
@@ -11,16 +11,16 @@ export interface Changes {
 }
 
 export interface Before {
-  /** As saved before the run. */
+  /** Addresses of the outputs saved before the run. */
   readonly saved: Addresses;
-  /** As the run read them from the API server, where another client had changed them; otherwise as saved. */
+  /** Addresses that the run read from the API server after another client changed them. Otherwise the same as `saved`. */
   readonly found: Addresses;
 }
 
-/** Why a pod's address is where it is now, or why it is not listed. */
+/** Returns the reason for a pod's current place, or for its absence. */
 export type Why = (pod: string, where: string) => string;
 
-/** `maxNamed`: pods that are named, in the order of their names; the others are counted. `otherWriter`: who wrote what was found. */
+/** Names at most `maxNamed` pods in the order of their names, and counts the rest. `otherWriter` wrote the outputs that the run found. */
 export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, maxNamed: number): Changes {
   const moves = new Map<string, Map<string, Move>>();
   const repairs = new Map<string, Move[]>();
@@ -53,7 +53,7 @@ function moveBetween(from: Listed | undefined, to: Listed | undefined): Move | u
   return { where, address, from: from?.state, to: to?.state, ...(detail !== undefined && { detail }) };
 }
 
-/** The reason is mostly one for Endpoints and slices. Ports, node, zone and hints need none: the moves say what they were. */
+/** Groups moves by reason, because Endpoints and slices usually have the same. Changes of ports, node, zone and hints need no reason: the moves show them. */
 function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodChange[] {
   const reasons = Map.groupBy(moves, (move) => (move.from === move.to ? '' : why(pod, move.where)));
   return [...reasons].map(([reason, of]) => ({ pod, why: reason, moves: of }));

@@ -1,4 +1,4 @@
-/** What one run of sync leaves behind: when it was due and done, how it ended, and for each pod what came, went or changed, and why. */
+/** The record of one run of sync: its times, its result, and the changes of each pod with their reasons. */
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { Where } from './addresses.ts';
 
@@ -6,20 +6,20 @@ import type { Where } from './addresses.ts';
 export interface Move {
   readonly where: Where;
   readonly address: string;
-  /** Its state before and after the run, as `ready` or `not ready, terminating`; undefined: it was, or is, not listed. */
+  /** State before and after the run, such as `ready` or `not ready, terminating`. Undefined if the address was or is not listed. */
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** What changed beside the state: ports, node, zone, hints. */
+  /** Changes of ports, node, zone and hints. */
   readonly detail?: string | undefined;
 }
 
 export interface PodChange {
   /** Empty for an address without a pod. */
   readonly pod: string;
-  /** The reason that `explain` gave at that moment; empty where the moves say all there is. */
+  /** The reason of `explain` at that moment. Empty if the moves need no reason. */
   readonly why: string;
   readonly moves: readonly Move[];
-  /** Another client had written `from`, and the run has written back what was there before. */
+  /** Another client had written `from`, and the run has restored the former state. */
   readonly isRepair?: boolean;
 }
 
@@ -29,52 +29,52 @@ export interface Ending {
 }
 
 export interface HistoryRecord {
-  /** When the run began; this and all other times in ms since the epoch. */
+  /** Start of the run. All times are in ms since the epoch. */
   readonly atMs: number;
-  /** What the run covered; of several alike what the first of them did. */
+  /** The generation that the run covered. For several equal runs: the generation of the first. */
   readonly generation: number;
-  /** When the relay saw the change, with the batch period after it; undefined for a retry, and for a run under the lease of another one. */
+  /** Time when the relay saw the change, plus the batch period. Undefined for a retry, and for a later run under the same lease. */
   readonly seenMs?: number | undefined;
-  /** When the wake-up was due. */
+  /** Due time of the wake-up. */
   readonly dueMs?: number | undefined;
-  /** When the API server had accepted the last write. */
+  /** Time when the API server accepted the last write. */
   readonly acceptedMs?: number | undefined;
   readonly endedMs: number;
   readonly writes: { readonly endpoints: number; readonly slices: number };
-  /** Deletes, which `writes` counts too. */
+  /** Number of deletes, which `writes` includes. */
   readonly deletes?: { readonly endpoints: number; readonly slices: number };
-  /** How a controller ended that did not end well. */
+  /** Result of each controller that failed or was requeued. */
   readonly endings: { readonly [C in Controller]?: Ending };
-  /** Why the run did nothing, where that is not a controller's ending: the mode, a writer conflict. */
+  /** The reason why the run did nothing, if it is not a controller's result: the mode or a writer conflict. */
   readonly heldBack?: string | undefined;
-  /** What a reader has to know beside: the mass-removal guard, a lease that was taken over. */
+  /** Further facts for the reader, such as the mass-removal guard or a lease that was taken over. */
   readonly notes: readonly string[];
-  /** Why what was there before the run is not known from the records before this one. */
+  /** The reason why earlier records may not describe the state before this run. */
   readonly gap?: string | undefined;
   /** The hub had saved no output of the Service as present, so the record begins with this run. */
   readonly isFirst?: boolean;
-  /** Where the built-in controllers stay on: who writes the Service from this run on, for `opt-in` the hub. Undefined: the hub writes in their place. */
+  /** Writer of the Service from this run on, in clusters whose built-in controllers are on. `opt-in` is the hub. Undefined elsewhere. */
   readonly writer?: 'opt-in' | 'built-in' | 'none';
-  /** Addresses that the run found otherwise than they were saved: another client had written them, at a time that is not known. */
+  /** Numbers of addresses that another client changed at an unknown time before the run. */
   readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
-  /** The table refused what the run was to save, as it held something newer: the records after this one do not go on from its changes. */
+  /** The table had newer outputs and refused to save those of the run, so later records do not continue from its changes. */
   readonly isUnsaved?: boolean;
   readonly changes: readonly PodChange[];
-  /** Changed pods that are not named. */
+  /** Number of changed pods that are not named. */
   readonly more: number;
   /** Runs in a row that ended like this one (repeats.ts); the first began at `atMs`, the last at `untilMs`. The table has a record of each. */
   readonly times: number;
   readonly untilMs: number;
 }
 
-/** From when on the API server had what the record says. */
+/** Returns the time since which the API server has the changes of the record. */
 export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
 
-/** The run read or wrote the Service's outputs in the cluster. */
+/** Returns true if the run read or wrote the Service's outputs in the cluster. */
 export const isOfCluster = ({ writes, changes, more, isFirst, writer }: HistoryRecord): boolean =>
   writes.endpoints + writes.slices + changes.length + more > 0 || isFirst === true || writer !== undefined;
 
-/** Is there anything in it that a reader would miss? */
+/** Returns false for a record without facts for a reader. */
 export const isWorthKeeping = (r: HistoryRecord): boolean =>
   r.writes.endpoints + r.writes.slices > 0 ||
   Object.keys(r.endings).length > 0 ||

@@ -4,7 +4,7 @@ export interface Link {
   readonly previous: number | undefined;
 }
 
-/** Returns the ids of missing records from `fromMs` on, newest first. `newest`: id in the work item; `links`: the records found, in any order. */
+/** Returns the ids of missing records from `fromMs` on, newest first. `newest` is the id in the work item, and `links` are the found records in any order. */
 export function missingRecords(newest: number | undefined, links: readonly Link[], fromMs: number): readonly number[] {
   const there = new Set(links.map(({ id }) => id));
   const named = new Set([newest, ...links.map(({ previous }) => previous)]);

@@ -1,30 +1,30 @@
-/** The reasons why the addresses at a time are not known. */
+/** The reasons why the addresses at a time are unknown. */
 import { effectiveMs, type HistoryRecord, isOfCluster } from './history-record.ts';
 import { timeText } from './sentences.ts';
 
 /** Facts about the Service and its cluster that the records lack. */
 export interface Standing {
-  /** Since when records of the cluster are kept, ms since the epoch. */
+  /** Time since which records of the cluster are kept, ms since the epoch. */
   readonly keptSinceMs: number;
   readonly switches: SwitchesAsked;
-  /** The hub has outputs of its own saved as present, as the switches were. */
+  /** True if the hub has saved outputs that it writes with the switches of that time. */
   readonly hasOutputs: boolean;
-  /** Why the hub does not write the Service as it is now, with the switches as they were; undefined: it does, or the Service is gone. */
+  /** The reason why the hub would not write the current Service with the switches of that time. Undefined if it would, or if the Service is deleted. */
   readonly whyNotNow: string | undefined;
 }
 
-/** How the cluster's switches stood at the time. */
+/** The cluster's switches at the time. */
 export interface SwitchesAsked {
-  /** The mode, or the one before a pause; undefined: not on file. */
+  /** The mode, or the mode before a pause. Undefined without an audit record. */
   readonly unpaused: string | undefined;
-  /** Since when, ms since the epoch; undefined: not on file. */
+  /** Time of the switch to that mode, ms since the epoch. Undefined without an audit record. */
   readonly sinceMs: number | undefined;
   readonly optIn: string;
 }
 
-const notKept = 'the hub writes nothing there and keeps no history';
+const notKept = 'the hub does not write in it and keeps no history';
 
-/** `records`: every record, oldest first. Returns undefined if the addresses are known. */
+/** Returns undefined if the addresses are known. `records` are all records, oldest first. */
 export function whyNotKnown(
   records: readonly HistoryRecord[],
   { keptSinceMs, switches, hasOutputs, whyNotNow }: Standing,
@@ -35,22 +35,22 @@ export function whyNotKnown(
   const next = ofCluster.find((r) => effectiveMs(r) > atMs);
   if (atMs < keptSinceMs) return beginsAt(keptSinceMs);
   const mode = switches.unpaused;
-  if (mode === undefined) return 'no audit record says which mode the cluster was in';
+  if (mode === undefined) return 'no audit record has the mode of the cluster at that time';
   if (mode === 'draining' || mode === 'removed') return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
   if (last?.writer === 'built-in') {
     const isHandedBack = (last.deletes?.slices ?? 0) > 0;
-    return `served by the built-in controllers since ${timeText(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of those`;
+    return `served by the built-in controllers since ${timeText(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
   }
-  if (last?.writer === 'none') return `nothing writes it since ${timeText(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
+  if (last?.writer === 'none') return `not written since ${timeText(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
   if (mode === 'shadow' && switches.optIn !== 'active') return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
-    return 'no record has the hub as its writer, in a cluster in shadow mode; the hub keeps no history of the built-in controllers';
-  if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has written nothing of it';
-  return next || whyNotNow === undefined ? undefined : `the hub does not write it as it is now, since when is not on record: ${whyNotNow}`;
+    return 'no record has the hub as its writer, and the cluster is in shadow mode; the hub keeps no history of the built-in controllers';
+  if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has not written the Service';
+  return next || whyNotNow === undefined ? undefined : `the hub does not write the Service now, and no record shows since when: ${whyNotNow}`;
 }
 
-/** The run is of a Service that opts in, or has withdrawn its slices. */
+/** Returns true if the hub wrote the Service in the run, because it opts in, or withdrew its slices. */
 const wasOurs = ({ writer, deletes }: HistoryRecord): boolean => writer === 'opt-in' || (deletes?.slices ?? 0) > 0;
 
 const beginsAt = (ms: number): string => `the record begins at ${timeText(ms)}`;

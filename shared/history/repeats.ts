@@ -1,7 +1,7 @@
-/** Runs in a row that failed, or were held back, for the same reason and changed nothing: a cluster that is away for an hour is one line. */
+/** Merges consecutive runs without changes that failed or were held back for the same reason, so an hour of an unreachable cluster is one line. */
 import type { HistoryRecord } from './history-record.ts';
 
-/** Alike records that follow each other as one with a count. `records`: oldest first. */
+/** Returns the records with consecutive equal records merged into one with a count. `records` are in order, oldest first. */
 export function withRepeatsCounted(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
   const counted: HistoryRecord[] = [];
   for (const record of records) {

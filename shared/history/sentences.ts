@@ -1,25 +1,25 @@
-/** A record as sentences. */
+/** Renders a record as sentences. */
 import type { Controller } from '#shared/kube/controllers.ts';
 import { inEndpoints } from './addresses.ts';
 import { effectiveMs, type HistoryRecord, type Move, type PodChange } from './history-record.ts';
 
 export interface Told {
   readonly atMs: number;
-  /** `wrote`, `failed`, `held` back, or only `found` what was there. */
+  /** `held`: held back. `found`: wrote nothing, for no reason to write. */
   readonly kind: 'wrote' | 'failed' | 'held' | 'found';
-  /** The run in one line: when, what it did and how fast. */
+  /** The time, the writes and the speed of the run in one line. */
   readonly headline: string;
-  /** One for each pod and reason, then what else is to be known. */
+  /** A line for each pod and reason, then further remarks. */
   readonly lines: readonly string[];
 }
 
-/** Only changes of that address or pod are told. */
+/** Selects the changes of an address or a pod. */
 export interface Filter {
   readonly address?: string | undefined;
   readonly pod?: string | undefined;
 }
 
-/** Undefined: the record says nothing of the filter's pod or address. A record that does not name all its pods may, and says that. */
+/** Returns undefined if no change of the record passes the filter. A record with unnamed pods always passes, because they may match. */
 export function tell(record: HistoryRecord, filter: Filter = {}): Told | undefined {
   const changes = filtered(record.changes, filter);
   const isFiltered = filter.address !== undefined || filter.pod !== undefined;
@@ -71,7 +71,7 @@ const outputsText = (endpoints: number, slices: number): string =>
 
 const controllerNames = { endpoints: 'Endpoints', slices: 'EndpointSlices' } as const satisfies { readonly [C in Controller]: string };
 
-/** From the change to the accepted write, in the parts that a reader can do something about. */
+/** Returns the time from the change to the accepted write, in parts that a reader can act on. */
 function speedOf({ seenMs, dueMs, atMs, acceptedMs }: HistoryRecord): readonly string[] {
   if (acceptedMs === undefined) return [];
   if (seenMs !== undefined) {
@@ -87,13 +87,13 @@ function changeText({ pod, why, moves, isRepair }: PodChange): string {
   return `${pod ? `pod ${pod}: ` : ''}${texts.join('; ')}${why && `: ${why}`}`;
 }
 
-/** Moves that differ in their places only. */
+/** Renders moves that differ in their places only. */
 function moveText(moves: readonly Move[], isRepair: boolean): string {
   const [{ address, from, to, detail }] = moves as readonly [Move];
   const places = moves.map((m) => placeText(m.where)).join(' and ');
-  const back = isRepair ? ' was put back:' : '';
-  if (from === undefined) return `${address}${back} came to ${places}, ${to}`;
-  if (to === undefined) return `${address}${back} went from ${places}, where it was ${from}`;
+  const back = isRepair ? ' restored:' : '';
+  if (from === undefined) return `${address}${back} added to ${places}, ${to}`;
+  if (to === undefined) return `${address}${back} removed from ${places}, where it was ${from}`;
   const changed = [...(from === to ? [] : [`from ${from} to ${to}`]), ...(detail ? [detail] : [])];
   return `${address}${back} changed in ${places}: ${changed.join('; ')}`;
 }
@@ -107,9 +107,9 @@ const remarks = ({ more, notes, gap, isUnsaved }: HistoryRecord): readonly strin
   ...(isUnsaved ? [unsavedText] : []),
 ];
 
-export const unsavedText = 'the hub held newer versions of the outputs and did not save these: later records may leave out what this run changed';
+export const unsavedText = 'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
 
-/** "2026-03-01T10:00:00.123Z". */
+/** Formats a time as "2026-03-01T10:00:00.123Z". */
 export const timeText = (ms: number): string => new Date(ms).toISOString();
 
 export const spanText = (ms: number): string => (ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000).toLocaleString('en')} s`);

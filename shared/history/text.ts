@@ -1,4 +1,4 @@
-/** A record as text for the table: lists and short names, as each KB is billed. Decoding leaves out what it does not know. */
+/** Encodes a record as text for the table, with lists and short names because each KB is billed. Decoding ignores unknown fields. */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { Ending, HistoryRecord, Move, PodChange } from './history-record.ts';
 
@@ -8,7 +8,7 @@ const endingCodes = { failed: 'f', requeued: 'r' } as const satisfies { readonly
 type MoveText = readonly [where: string, address: string, from: string | 0, to: string | 0, detail?: string];
 type ChangeText = readonly [pod: string, why: string, moves: readonly MoveText[], repair?: 1];
 
-/** Times are distances from `t`: back to the past for `s` and `d`, on for the others. */
+/** Times are distances from `t`: backwards for `s` and `d`, forwards for the rest. */
 interface RecordText {
   readonly t: number;
   readonly g: number;
@@ -22,7 +22,7 @@ interface RecordText {
   readonly k?: readonly string[];
   readonly y?: string;
   readonly x?: 1;
-  /** Deletes among `w`; the first record; the writer; addresses found otherwise. */
+  /** `l`: deletes among `w`. `f`: the first record. `b`: the writer. `q`: addresses changed by another client. */
   readonly l?: readonly [endpoints: number, slices: number];
   readonly f?: 1;
   readonly b?: NonNullable<HistoryRecord['writer']>;
@@ -31,7 +31,7 @@ interface RecordText {
   readonly m?: number;
 }
 
-/** Names half as many pods, and again, and counts the others, until the text has at most `maxBytes`. */
+/** Halves the number of named pods until the text has at most `maxBytes`, and counts the rest. */
 export function encodeRecord(record: HistoryRecord, maxBytes: number): string {
   const text = JSON.stringify(encode(record));
   const pods = [...new Set(record.changes.map(({ pod }) => pod))];
@@ -43,7 +43,7 @@ export function encodeRecord(record: HistoryRecord, maxBytes: number): string {
 
 const encoder = new TextEncoder();
 
-/** Undefined if the text is not a record, or is of another version. */
+/** Returns undefined if the text is not a record, or is of another version. */
 export function decodeRecord(text: string): HistoryRecord | undefined {
   try {
     const record = JSON.parse(text) as RecordText | null;

@@ -1,18 +1,18 @@
-/** How the addresses were at a time: those of now, with what the records since have changed taken back. */
+/** Computes the addresses at a past time: the current addresses without the changes of later records. */
 import { type Addresses, keyOf, type Listed } from './addresses.ts';
 import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
 import { kindOf, placeText, spanText, timeText, unsavedText } from './sentences.ts';
 
-/** An address in all the places in which it was the same. */
+/** An address with all places that had the same state. */
 export interface AddressThen extends Pick<Listed, 'address' | 'pod' | 'state'> {
-  /** As `Endpoints` and `IPv4 slices`. */
+  /** Texts such as `Endpoints` and `IPv4 slices`. */
   readonly places: readonly string[];
-  /** Since when it was so, and why; undefined where it has been so for longer than the records go back. */
+  /** Start of that state, ms since the epoch, and its reason. Undefined if the state is older than the records. */
   readonly sinceMs?: number | undefined;
   readonly why?: string | undefined;
 }
 
-/** An address that had gone by then. */
+/** An address that was removed before that time. */
 export interface GoneThen extends Pick<Listed, 'address' | 'pod'> {
   readonly places: readonly string[];
   readonly sinceMs: number;
@@ -26,19 +26,19 @@ export interface Then {
   readonly summary: string;
   readonly addresses: readonly AddressThen[];
   readonly gone: readonly GoneThen[];
-  /** What makes the answer uncertain. */
+  /** Reasons why the answer is uncertain. */
   readonly caveats: readonly string[];
 }
 
 type State = Pick<Listed, 'where' | 'address' | 'pod' | 'state'>;
 
-/** `reason`: a clause. */
+/** `reason` is a clause. */
 export const notKnown = (atMs: number, reason: string): Then => ({
   ...{ atMs, isKnown: false, summary: `Not known: ${reason}.` },
   ...{ addresses: [], gone: [], caveats: [] },
 });
 
-/** `records`: every record, oldest first. `now`: the saved addresses. The caller checks first whether the time is known (not-known.ts). */
+/** `records` are all records, oldest first, and `now` the saved addresses. The caller checks first whether the addresses are known (not-known.ts). */
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);
@@ -62,14 +62,14 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
   };
 }
 
-/** By place, address and pod: the states before the records `later`. */
+/** Returns the states before the records `later`, by place, address and pod. */
 export function statesThen(later: readonly HistoryRecord[], now: Addresses): ReadonlyMap<string, State> {
   const states = new Map<string, State>(now);
   for (const { changes } of [...later].reverse()) for (const change of changes) takeBack(states, change);
   return states;
 }
 
-/** Those that differ in their places only are one; in the order of pods and addresses. */
+/** Merges entries that differ in their places only, in the order of pods and addresses. */
 function together<A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string }>(
   list: readonly A[],
 ): readonly A[] {
@@ -92,7 +92,7 @@ interface Newest extends Pick<Listed, 'where' | 'address' | 'pod'> {
   readonly why: string;
 }
 
-/** By address, the newest change that the records name. */
+/** Returns the newest change that the records name, by address. */
 export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<string, Newest> {
   const newest = new Map<string, Newest>();
   for (const record of records) {
@@ -115,23 +115,23 @@ function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryR
   const before = last
     ? `; the last run on record before that ${kindWords[kindOf(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
     : '; no run before that is on record';
-  const owed = next ? `; a change that the hub knew of already was accepted at ${timeText(effectiveMs(next))}` : '';
+  const owed = next ? `; a change that the relay had seen by then was accepted at ${timeText(effectiveMs(next))}` : '';
   return `${count}${before}${owed}.`;
 }
 
-const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', found: 'found what was there' } as const;
+const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', found: 'wrote nothing' } as const;
 
-/** The addresses of then are taken from what was saved: what the last run before had changed is not among them if that was not saved. */
+/** Warns if the last earlier run's changes were not saved, because the past addresses are computed from saved outputs. */
 function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.findLast((r) => r.changes.length + r.more > 0);
   return last?.isUnsaved ? [`${timeText(effectiveMs(last))}: ${unsavedText}`] : [];
 }
 
-/** A write whose answer was lost may have taken effect. The next run that ends well reads the outputs from the cluster. */
+/** Warns of a write whose answer was lost, which may have taken effect. The next successful run reads the outputs from the cluster. */
 function unansweredIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.at(-1);
   if (!last || Object.keys(last.endings).length === 0) return [];
-  return [`${timeText(effectiveMs(last))}: the last run before did not end well, and a write without an answer may have taken effect`];
+  return [`${timeText(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`];
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
@@ -139,12 +139,12 @@ function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
   return later.flatMap((r) => {
     const unnamed =
       r.more > 0 ? [`${timeText(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
-    const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; before that it may have been otherwise`];
+    const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
     return [...unnamed, ...gap, ...otherwiseIn(r, proven)];
   });
 }
 
-/** A write succeeds only over the outputs that the hub knows, so it proves that nothing else had changed them until then. */
+/** A write succeeds only if the outputs are as the hub saved them, so it proves that no other client had changed them until then. */
 function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boolean }): readonly string[] {
   const { endpoints = 0, slices = 0 } = r.foundOtherwise ?? {};
   const counts = [
@@ -153,9 +153,7 @@ function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boo
   ];
   proven.endpoints ||= endpoints > 0 || r.writes.endpoints > 0;
   proven.slices ||= slices > 0 || r.writes.slices > 0;
-  return counts.length > 0
-    ? [`${timeText(effectiveMs(r))} found ${counts.join(' and ')} otherwise than the hub had left them, since when is not known`]
-    : [];
+  return counts.length > 0 ? [`${timeText(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`] : [];
 }
 
 const countText = (count: number): string => (count === 1 ? '1 address' : `${count.toLocaleString('en')} addresses`);

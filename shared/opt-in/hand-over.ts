@@ -22,7 +22,7 @@ export interface HandOverInput {
   readonly endpoints: Endpoints | undefined;
   /** Addresses that the selector of the Service makes ready now. */
   readonly ready: ReadonlySet<string>;
-  /** May leftovers of the built-in controllers be deleted? */
+  /** True if leftovers of the built-in controllers may be deleted. */
   readonly cleanup: boolean;
 }
 
@@ -49,7 +49,7 @@ export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOver
       if (!cleanup) return nothing;
       const leftovers = { endpoints: endpoints && isLeftover(endpoints) ? endpoints : undefined, slices: theirs.filter(isLeftover) };
       const isNone = !leftovers.endpoints && leftovers.slices.length === 0;
-      // Ours have just been written, but another client may have removed an address from them since.
+      // Our slices are just written, but another client may have removed an address from them since.
       return isNone || servesAll(ours, ready) ? { ...nothing, leftovers } : { ...nothing, isWaiting: true };
     }
     case 'built-in':
@@ -63,7 +63,7 @@ export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOver
 
 const nothing: HandOver = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
 
-/** The first slice shows that the writer has begun: each controller makes one even for a Service that selects no pod. */
+/** A first slice proves that the writer has begun, because each controller creates one even for a Service without pods. */
 function servesAll(slices: readonly EndpointSlice[], ready: ReadonlySet<string>): boolean {
   const served = new Set(addressesServed(slices));
   return slices.length > 0 && [...ready].every((address) => served.has(address));
@@ -71,16 +71,16 @@ function servesAll(slices: readonly EndpointSlice[], ready: ReadonlySet<string>)
 const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
 export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
 export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
-/** Of Endpoints whose Service has no selector. */
+/** Returns true for a mirrored slice. Kubernetes mirrors Endpoints of Services without a selector. */
 export const isMirroredSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesMirroredBy;
 
-/** Without the condition an endpoint counts as ready, for kube-proxy too. */
+/** Returns the ready addresses. An endpoint without the condition counts as ready, for kube-proxy too. */
 export const addressesServed = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
   slices.flatMap((slice) => (slice.endpoints ?? []).filter((e) => e.conditions?.ready !== false).flatMap((e) => e.addresses));
 
 /**
- * Returns true if the built-in controller, or the hub in its place, made the object and no other controller keeps it. Before 1.33 that controller did
- * not label Endpoints, so their last writer has to be known. An edit with kubectl does not change whose object it is.
+ * Returns true if the built-in controller, or the hub in its place, made the object and no other controller updates it. Before 1.33 that controller did not
+ * label Endpoints, so their last writer must be known. An edit with kubectl does not change the owner of the object.
  */
 export function isLeftover(object: Endpoints | EndpointSlice): boolean {
   if (object.metadata.deletionTimestamp) return false;

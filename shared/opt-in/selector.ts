@@ -1,4 +1,4 @@
-/** The selector that a Service gives by annotation (docs/opt-in.md): as much as spec.selector can say, as text. */
+/** The selector in a Service's annotation (docs/opt-in.md), as text with the expressiveness of spec.selector. */
 import type { Labels } from '#shared/kube/labels.ts';
 
 export type ParsedSelector = { readonly selector: Labels; readonly error?: never } | { readonly selector?: never; readonly error: string };
@@ -7,9 +7,9 @@ const maxPairs = 16;
 const maxLength = 1024;
 const allowed = 'key=value pairs with commas between them, 1 to 16, such as app=web,tier=front';
 
-/** `app=web, tier=front`: equality alone, no set-based operators. */
+/** Parses `app=web, tier=front`. Set-based operators are not allowed. */
 export function parseSelector(text: string): ParsedSelector {
-  // Every character that is allowed is one byte.
+  // Every allowed character is one byte.
   if (text.length > maxLength) return refused(`it has ${text.length} characters, and ${maxLength} are allowed`);
   if (text.trim() === '') return refused(`it is empty: ${allowed}`);
   const pairs = text.split(',');
@@ -17,11 +17,11 @@ export function parseSelector(text: string): ParsedSelector {
   const selector = new Map<string, string>();
   for (const pair of pairs) {
     const equals = pair.indexOf('=');
-    if (equals < 0 || pair[equals + 1] === '=' || pair[equals - 1] === '!') return refused(`${quoted(pair.trim())} is no pair: ${allowed}`);
+    if (equals < 0 || pair[equals + 1] === '=' || pair[equals - 1] === '!') return refused(`${quoted(pair.trim())} is not a pair: ${allowed}`);
     const [key, value] = [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
-    if (!isLabelKey(key)) return refused(`${quoted(key)} is no key of a label`);
-    if (!isLabelValue(value)) return refused(`${quoted(value)} is no value of a label`);
-    if (selector.has(key)) return refused(`the key ${quoted(key)} is there twice`);
+    if (!isLabelKey(key)) return refused(`${quoted(key)} is not a label key`);
+    if (!isLabelValue(value)) return refused(`${quoted(value)} is not a label value`);
+    if (selector.has(key)) return refused(`the key ${quoted(key)} occurs twice`);
     selector.set(key, value);
   }
   return { selector: Object.fromEntries(selector) };
@@ -30,7 +30,7 @@ export function parseSelector(text: string): ParsedSelector {
 const refused = (error: string): ParsedSelector => ({ error });
 const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** As the API server has it for labels (apimachinery's IsQualifiedName and IsValidLabelValue). */
+/** The API server's rules for labels (apimachinery's IsQualifiedName and IsValidLabelValue). */
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

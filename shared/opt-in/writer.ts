@@ -1,25 +1,25 @@
-/** The part of a Service in who writes its endpoints. The cluster's part is shared/clusters/writer-for.ts. */
+/** The writer of a Service's endpoints by the Service itself. shared/clusters/writer-for.ts adds the cluster's switches. */
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { parseSelector } from './selector.ts';
 
-/** Of a cluster: `shadow` computes what services that opt in would get, and writes nothing. */
+/** A cluster's switch. `shadow` computes the slices of Services that opt in without writing them. */
 export type OptIn = 'off' | 'shadow' | 'active';
 export const optIns: readonly OptIn[] = ['off', 'shadow', 'active'];
 export const isOptIn = (text: string | undefined): text is OptIn => optIns.some((o) => o === text);
 
 export type Writer =
-  /** spec.selector: the controllers that Kubernetes has for it, or we in their place. `annotated`: it opts in once the selector is gone. */
+  /** The Service has spec.selector: Kubernetes' own controllers write it, or the hub in their place. `annotated`: it opts in once the selector is removed. */
   | { readonly by: 'built-in'; readonly reason: string; readonly annotated?: Labels }
-  /** The annotation: we, beside them. */
+  /** The Service has the annotation only: the hub writes it beside the built-in controllers. */
   | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Labels }
-  /** The annotation cannot be followed: the slices of the Service stay as they are. */
+  /** The annotation is invalid: the slices of the Service stay as they are. */
   | { readonly by: 'invalid-annotation'; readonly reason: string }
-  /** Neither: what we have written before is withdrawn. */
+  /** The Service has neither: the hub withdraws its slices. */
   | { readonly by: 'none'; readonly reason: string };
 
-/** By the Service alone. */
+/** Returns the writer by the Service alone. */
 export function writerOf(service: Service): Writer {
   const text = service.metadata.annotations?.[annotationSelector];
   const { selector, type } = service.spec ?? {};
@@ -28,11 +28,11 @@ export function writerOf(service: Service): Writer {
   if (selector) {
     const both = `the Service has a selector of its own, so the annotation ${annotationSelector} does not count yet`;
     if (!parsed) return { by: 'built-in', reason: 'the Service has a selector' };
-    if (!parsed.selector) return { by: 'built-in', reason: `${both}; nor could it be followed: ${parsed.error}` };
+    if (!parsed.selector) return { by: 'built-in', reason: `${both}; it is also invalid: ${parsed.error}` };
     return { by: 'built-in', reason: both, annotated: parsed.selector };
   }
   if (!parsed) return { by: 'none', reason: `the Service has neither a selector nor the annotation ${annotationSelector}` };
-  if (!parsed.selector) return { by: 'invalid-annotation', reason: `the annotation ${annotationSelector} cannot be followed: ${parsed.error}` };
+  if (!parsed.selector) return { by: 'invalid-annotation', reason: `the annotation ${annotationSelector} is invalid: ${parsed.error}` };
   return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
 }
 
@@ -43,18 +43,18 @@ export interface OptInSwitch {
   readonly withdrawsOptIn: boolean;
 }
 
-/** The Service as runs of the cluster use it. */
+/** Returns the Service as runs of the cluster use it. */
 export const withOptInSelectorFor = (service: Service, { optIn, withdrawsOptIn }: OptInSwitch): Service =>
   withOptInSelector(service, withdrawsOptIn ? 'off' : optIn);
 
-/** The Service as both controllers and the rules of membership use it: a Service that opts in gets the selector of its annotation. */
+/** Returns the Service as both controllers and the rules of membership use it: a Service that opts in gets the selector of its annotation. */
 export function withOptInSelector(service: Service, optIn: OptIn): Service {
   if (optIn === 'off') return service;
   const writer = writerOf(service);
   return writer.by === 'opt-in' ? { ...service, spec: { ...service.spec, selector: writer.selector } } : service;
 }
 
-/** The Service with the selector of its annotation in place of its own; undefined if they are the same. Shadow mode compares the slices of both. */
+/** Returns the Service with the selector of its annotation, or undefined if it equals its own. Shadow mode compares the slices of both. */
 export function withAnnotatedSelector(service: Service): Service | undefined {
   const writer = writerOf(service);
   if (writer.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector)) return undefined;

@@ -12,13 +12,13 @@ import type { Pods, PodsView, UseOfPods } from './view.ts';
 
 interface WholeNamespace {
   readonly pods: readonly Pod[];
-  /** Tombstones included: they are read as Pods are. */
+  /** Number of records, with tombstones, because reading them costs the same. */
   readonly records: number;
 }
 
 export class NamespacePods implements Pods {
   readonly #limits: PodLogLimits;
-  /** By "cluster/namespace", in the order of their last use. */
+  /** Keys are "cluster/namespace", in the order of their last use. */
   readonly #logged = new Map<string, LoggedNamespace>();
   readonly #reads = new Map<string, SharedReads<WholeNamespace>>();
 
@@ -26,7 +26,7 @@ export class NamespacePods implements Pods {
     this.#limits = limits;
   }
 
-  /** The namespaces that are cached. */
+  /** Returns the cached namespaces. */
   get cached(): readonly string[] {
     return [...this.#logged.keys()];
   }
@@ -43,7 +43,7 @@ export class NamespacePods implements Pods {
     return view;
   }
 
-  /** No earlier run has read a Pod's record later than this view, so its plans undo nothing. */
+  /** No earlier run has read newer records than this view, so plans of the view cannot undo its writes. */
   async #readWhole(key: string, store: ClusterStore, namespace: string, scope: string): Promise<PodsView> {
     const reads = this.#reads.get(key) ?? new SharedReads<WholeNamespace>();
     this.#reads.set(key, reads);

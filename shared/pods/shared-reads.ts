@@ -1,4 +1,4 @@
-/** Reads of one thing, one at a time. Callers that come during a read share the next one, so each gets an answer that is as new as its call. */
+/** Runs reads of the same data one at a time. Callers during a read share the next read, so each gets an answer at least as new as its call. */
 export class SharedReads<T> {
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<T> | undefined;

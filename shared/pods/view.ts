@@ -1,15 +1,15 @@
-/** The Pods of a namespace as one run sees them. Every run reads them through this door, also an import's run for a source. */
+/** The Pods of a namespace as one run sees them. Every run reads Pods by this interface, also an import's run for a source. */
 import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 
 export interface Pods {
-  /** The view is as new as the call: the strongly consistent reads behind it begin after the call. */
+  /** Returns a view that is at least as new as the call, because its strongly consistent reads begin after the call. */
   viewOf(store: ClusterStore, namespace: string, use: UseOfPods): Promise<PodsView>;
 }
 
 export interface UseOfPods {
   readonly nowMs: number;
-  /** `ClusterRecord.cacheEpoch`: Pods that were cached under another one are not used. */
+  /** `ClusterRecord.cacheEpoch`. Pods cached with another scope are not used. */
   readonly scope?: string;
 }
 
@@ -17,8 +17,8 @@ export interface PodsView {
   /** All Pods of the namespace. */
   readonly all: readonly Pod[];
   /**
-   * May outputs change so, by the Pods of this view? The change must undo nothing that an earlier run wrote by a newer record of a Pod. False: a Pod was
-   * another one, `all` has it now, and the caller plans again.
+   * Resolves to true if the Pods of this view justify the change, so it does not undo an earlier run's write by a newer record of a Pod. Resolves to false if
+   * a Pod has changed: `all` then has the new Pod, and the caller plans again.
    */
   confirms(change: OutputChange): Promise<boolean>;
 }

@@ -1,14 +1,14 @@
 /**
- * The body of a message. Small ones are JSON as it is, to be read in any console; above 4 KB they are `z:` + base64 of raw deflate,
- * which makes an events message of 32 KB about a sixth of that.
+ * The body of a message. Small bodies are plain JSON, readable in any console. Bodies above 4 KB are `z:` + base64 of raw deflate, which shrinks an events
+ * message of 32 KB to about a sixth.
  */
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 
-/** Of production. */
+/** The limit in production. */
 export const inflateLimitBytes = defaultLimits.queue.inflateBytes;
 const prefix = 'z:';
-/** SQS refuses these characters. The others that it refuses (control characters, lone surrogates) JSON.stringify escapes. */
+/** Characters that SQS refuses. JSON.stringify escapes the rest of them (control characters, lone surrogates). */
 const refusedBySqs = /[\uFFFE\uFFFF]/;
 
 export function encodeMessage(message: object, { plainBytes }: QueueLimits = defaultLimits.queue): string {
@@ -17,7 +17,7 @@ export function encodeMessage(message: object, { plainBytes }: QueueLimits = def
   return prefix + deflateRawSync(text).toString('base64');
 }
 
-/** The JSON value in the body, of any shape: the caller checks it. Throws UnreadableMessage. */
+/** Returns the JSON value in the body, whose shape the caller checks. Throws UnreadableMessage. */
 export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.queue): unknown {
   const bytes = unfold(body, limits);
   checkValues(bytes, limits);
@@ -32,23 +32,23 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   return message;
 }
 
-/** More than any object of Kubernetes has of what is sent. */
+/** Maximum depth of a message. The sent fields of Kubernetes objects are less deep. */
 const maxLevels = 20;
 
-/** JSON.parse takes any number of levels. JSON.stringify, which saves and sends the value again, takes as many as the stack has room for. */
+/** Returns true if a value is nested too deeply. JSON.parse takes any depth, but JSON.stringify is limited by the stack when the value is saved or sent. */
 export const isTooDeep = (value: unknown, levels = maxLevels): boolean =>
   typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
 
-/** About the memory that the decoded message takes, bytes. The size of a compressed body says nothing about it. Throws UnreadableMessage. */
+/** Estimates the memory of the decoded message, bytes, which the size of a compressed body does not show. Throws UnreadableMessage. */
 export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {
   const bytes = unfold(body, limits);
   return 2 * bytes.byteLength + bytesPerValue * checkValues(bytes, limits);
 }
 
-/** An empty object in a list takes twice as much, and counts twice: by its brace and by its comma. */
+/** An empty object in a list takes twice as much, and counts twice because of its brace and its comma. */
 const bytesPerValue = 36;
 
-/** A retry is of no use: the same body will not become readable. */
+/** The body is unreadable, and a retry would fail the same way. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
@@ -73,7 +73,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** How many values the JSON has, by the character before each of them outside of strings: counted before any is allocated. */
+/** Returns the number of values in the JSON, by the character before each value outside of strings. They are counted before memory is allocated for them. */
 function checkValues(json: Uint8Array, { maxValues }: QueueLimits): number {
   let values = 0;
   let inText = false;
@@ -90,6 +90,6 @@ const [quote, backslash, comma, bracket, brace] = [...'"\\,[{'].map((c) => c.cha
 
 const excerpt = (text: string): string => printable(text.slice(0, 80));
 
-/** JSON in one line without the control characters that a terminal obeys: JSON itself escapes only the lower half of them. */
+/** Returns JSON in one line without control characters, which a terminal would interpret. JSON itself escapes only the lower half of them. */
 export const printable = (value: unknown): string =>
   (JSON.stringify(value) ?? typeof value).replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);

@@ -1,6 +1,6 @@
 /**
- * An events message as ingest handles it, each field by its name. In the queue the same fields have short names (messages.ts): a message carries
- * hundreds of entries, and an entry is a few hundred bytes. This file alone knows both.
+ * An events message as ingest handles it, with full names of fields. In the queue the fields have short names (messages.ts), because a message has hundreds
+ * of entries of a few hundred bytes. Only this file uses both names.
  */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
@@ -14,9 +14,9 @@ export interface InputState {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** Undefined: the object does not exist as of `resourceVersion`. */
+  /** Undefined if the object does not exist as of `resourceVersion`. */
   readonly projection: string | undefined;
-  /** When the relay read it, by the relay's clock. */
+  /** Time when the relay read the object, by the relay's clock, ms since the epoch. */
   readonly observedAtMs: number | undefined;
 }
 
@@ -26,42 +26,42 @@ export interface OutputState {
   readonly name: string;
   readonly resourceVersion: string;
   readonly uid: string;
-  /** metadata.generation; Endpoints have none (API-9). */
+  /** metadata.generation. Absent for Endpoints (API-9). */
   readonly generation?: number;
-  /** Of a slice its service-name label ("" without one), of Endpoints their name. */
+  /** The service-name label of a slice ("" without the label), or the name of Endpoints. */
   readonly service: string;
-  /** The slice's service before, where the relay saw the label change. */
+  /** The slice's former service, if the relay saw the label change. */
   readonly formerService?: string;
   /** The managed-by label of that kind. */
   readonly managedBy?: string;
-  /** Of a slice of an import: a hub has written this state. */
+  /** A hub has written this state of an import's slice. */
   readonly isOwnWrite?: true;
   /** The object was deleted, as of `resourceVersion`. */
   readonly deleted?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
   readonly leader?: true;
-  /** The entry has come back for its second look (docs/architecture.md, "Echo"). */
+  /** The entry returns for its second look (docs/architecture.md, "Echo"). */
   readonly secondLook?: true;
   /** The whole object, from a relay that sends outputs in full (shadow mode). */
   readonly object?: object;
   readonly observedAtMs?: number;
 }
 
-/** What each events message carries (messages.ts, EventsHeader). */
+/** The header of each events message (messages.ts, EventsHeader). */
 export interface Speaker {
   readonly cluster: string;
   readonly session: string;
   readonly uid: string;
   /** resourceVersion of the session's first list of Services. */
   readonly firstListVersion: string;
-  /** When the relay saw the cluster's history go back, by the relay's clock: the session began because of it. */
+  /** Time when the relay saw the cluster's history go back, by the relay's clock, ms since the epoch. The session began because of it. */
   readonly historyRewoundAtMs?: number;
 }
 
 /** Fields of every message about objects. */
 interface Told {
   readonly asOf: string;
-  /** Entries that are not applied: what is stored of their objects stays as it is. */
+  /** Entries that are not applied. The stored records of their objects stay as they are. */
   readonly refused: readonly RefusedEntry[];
 }
 
@@ -78,17 +78,17 @@ export type LiveOutputs = Speaker &
     readonly entries: readonly OutputState[];
   };
 
-/** A page of a consistent list, or a part of a page: as of `asOf` exactly its entries exist with keys from < key ≤ to. */
+/** A page of a consistent list, or a part of a page. As of `asOf`, exactly its entries exist with keys from < key ≤ to. */
 interface ListPart extends Speaker, Told {
   readonly type: 'list';
   readonly listId: string;
   readonly partNumber: number;
   readonly isLast: boolean;
-  /** Said by sweep of a list of its own; believed of sessions alone that sweep has registered. */
+  /** Set by sweep for its own list. Ingest trusts it only in sessions that sweep has registered. */
   readonly isConfirmed: boolean;
-  /** How far an earlier run of ingest has got with a part of an output kind. */
+  /** Progress of an earlier run of ingest in a page of an output kind. */
   readonly progress: PartProgress | undefined;
-  /** The number of the run of ingest that it is for. Of an output kind only runs are counted that did not come to the end of a step. */
+  /** Number of the ingest run that the message is for. For an output kind only runs count that did not finish a step. */
   readonly run: number;
   readonly from: string;
   readonly to: string;
@@ -100,14 +100,14 @@ export type Heartbeat = Speaker & {
   readonly type: 'heartbeat';
   /** Newest resourceVersion that the relay has read, by kind. */
   readonly readUpTo: { readonly [K in Kind]?: string };
-  /** By the relay's clock. */
+  /** Time by the relay's clock, ms since the epoch. */
   readonly sentAtMs: number;
   readonly kubernetesVersion: string | undefined;
 };
 
 export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart | Heartbeat;
 
-/** Throws UnreadableMessage, whose text says what was wrong, what was given and what is allowed. */
+/** Throws UnreadableMessage with the error, the given value and the allowed values. */
 export function readEvents(body: string, limits: QueueLimits = defaultLimits.queue): Events {
   const m = parseEventsMessage(body, limits);
   const speaker = speakerOf(m);
@@ -124,13 +124,13 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
   return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
 }
 
-/** The refused entries of a message as a message of their own: applied again after the hub is mended, it changes no other object. */
+/** Encodes the refused entries of a message as a separate message. An operator can redrive it after a fix without effect on other objects. */
 export function encodeRefused({ cluster, session, uid, firstListVersion: base, kind, asOf, refused }: Exclude<Events, Heartbeat>): string {
   const entries = refused.map(({ entry }) => entry);
   return encodeMessage({ v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries } as LiveMessage);
 }
 
-/** The message with which entries of an output kind come back for their second look. */
+/** Encodes the message that returns entries of an output kind for their second look. */
 export function encodeSecondLook({
   cluster,
   session,

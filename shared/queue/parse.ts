@@ -1,6 +1,6 @@
 /**
- * Checks messages as they come in: a message that passes has the shape of its type. An error names what was wrong, what was given and what is allowed.
- * Each entry of a message is checked by itself, so one bad object holds up no other.
+ * Checks received messages: a message that passes has the shape of its type. An error contains the problem, the given value and the allowed values. Each
+ * entry of a message is checked separately, so an invalid object does not block other objects.
  */
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
@@ -13,7 +13,7 @@ import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion, type SyncMessage } from './messages.ts';
 
-/** The longest name that Kubernetes allows; more entries than any message of SQS's size has. */
+/** The longest name that Kubernetes allows, and more entries than fit into a message of SQS. */
 const maxNameLength = 253;
 const maxWorkNameLength = maxNameLength + 'export:'.length;
 const maxKeyLength = 2 * maxNameLength + 1;
@@ -21,7 +21,7 @@ const maxEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Throws UnreadableMessage. The entries are objects, and `checkEntries` checks what is in them. */
+/** Throws UnreadableMessage. The entries are objects, whose fields `checkEntries` checks. */
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
   const m = object(decodeMessage(body, limits), 'message');
   checkVersion(m);
@@ -31,7 +31,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   switch (m['type']) {
     case 'heartbeat': {
       const high = object(m['high'], 'high');
-      // A newer relay may watch kinds that are not known here.
+      // A newer relay may watch kinds that this version does not have.
       for (const kind of allKinds) if (high[kind] !== undefined) version(high, kind);
       number(m, 'at');
       number(m, 'waiting');
@@ -64,15 +64,15 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
 }
 
 export interface RefusedEntry {
-  /** Empty if the entry's field is a number, for instance. */
+  /** Empty if the entry's field is not text. */
   readonly namespace: string;
   readonly name: string;
-  /** As it stands in the queue. */
+  /** The entry with its fields in the queue. */
   readonly entry: object;
   readonly reason: string;
 }
 
-/** Divides the entries of a message: no API server would have stored a refused one. */
+/** Divides the entries of a message into valid and refused ones. No API server would have stored the object of a refused entry. */
 export function checkEntries<E extends Entry>(
   kind: Kind,
   entries: readonly E[],
@@ -114,7 +114,7 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
   }
 }
 
-/** An end of a key range: empty, or the key "namespace/name" of an object of the kind. */
+/** Checks an end of a key range, which is empty or the key "namespace/name" of an object of the kind. */
 function rangeEnd(fields: Fields, field: 'from' | 'to', kind: Kind): void {
   text(fields, field, maxKeyLength, true);
   const key = fields[field] as string;
@@ -132,7 +132,7 @@ function objectName(e: Fields, kind: Kind): void {
     throw new UnreadableMessage(`name is ${show(name)}: a DNS ${kind === 'Namespace' ? 'label' : 'subdomain'} is needed for a ${kind}`);
 }
 
-/** Endpoints have the name of their Service. A slice's label may have any value that a label can have, or none. */
+/** Checks the name of a service. Endpoints have the name of their Service. A slice's label may have any valid value, or be missing. */
 function serviceName(e: Fields, field: 'svc' | 'oldSvc'): void {
   const value = e[field];
   if (!isLabelValue(value) && !(typeof value === 'string' && isDnsSubdomain(value)))
@@ -188,12 +188,12 @@ function text(fields: Fields, field: string, longest = maxNameLength, mayBeEmpty
   if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
     throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
   }
-  // The fields that are checked here are names and ids. A terminal would obey control characters, and UTF-8 has no lone surrogates.
+  // The fields are names and ids. A terminal would interpret control characters, and UTF-8 cannot encode lone surrogates.
   if (controlCharacter.test(value) || !isWellFormed(value))
     throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters and lone surrogates is needed`);
 }
 
-/** Annotations of tenants are in it, and so any characters. */
+/** Checks a projection. It may contain any characters, because tenants' annotations are part of it. */
 function projection(value: unknown, longest: number): void {
   if (typeof value !== 'string' || value === '' || value.length > longest)
     throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longest} characters is needed`);
@@ -205,7 +205,7 @@ function number(fields: Fields, field: string): void {
     throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
 }
 
-/** ms since the epoch; a test's clock has fractions. */
+/** Checks a time in ms since the epoch. Clocks of tests have fractions. */
 function time(fields: Fields, field: string): void {
   if (!Number.isFinite(fields[field])) throw new UnreadableMessage(`${field} is ${show(fields[field])}: a time in ms since the epoch is needed`);
 }

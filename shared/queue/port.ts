@@ -1,6 +1,6 @@
 /**
- * The port to SQS. A Lambda event source mapping receives and deletes the messages, so the functions only send, and say when a failed message comes
- * back.
+ * The port to SQS. A Lambda event source mapping receives and deletes the messages, so the functions only send messages and change the visibility of failed
+ * ones.
  */
 
 export interface OutgoingMessage {
@@ -11,8 +11,8 @@ export interface OutgoingMessage {
 
 export interface MessageQueue {
   /**
-   * Resolves when the queue has accepted every message, in as many calls as that takes (at most 10 messages and 1 MiB a
-   * call). Rejects with a SendError if one was still refused after retries: some of the others may then have been accepted.
+   * Resolves when the queue has accepted every message, in calls of at most 10 messages and 1 MiB. Rejects with a SendError if the queue still refuses a
+   * message after retries. It may have accepted other messages.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
 }
@@ -20,17 +20,16 @@ export interface MessageQueue {
 /** A queue whose messages a function receives. */
 export interface SourceQueue extends MessageQueue {
   /**
-   * Received messages become visible again after these whole seconds, instead of when their visibility timeout ends. A message that is no longer in
-   * the queue changes nothing.
+   * Makes received messages visible again after these whole seconds, instead of at the end of their visibility timeout. Deleted messages are ignored.
    */
   comeBack(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
 }
 
-/** The queue refused a message: for good (the sender's fault), or once too often. It may have accepted some of the others. */
+/** The queue refused a message permanently (the sender's fault), or after all attempts. It may have accepted other messages. */
 export class SendError extends Error {
   override readonly name = 'SendError';
   readonly code: string;
-  /** Of the messages given to `send`, those that the queue will never accept: too large, or with characters that it refuses. */
+  /** Messages that the queue will never accept, because they are too large or contain characters that it refuses. */
   readonly refused: readonly OutgoingMessage[];
 
   constructor(message: string, { code, refused = [] }: { readonly code: string; readonly refused?: readonly OutgoingMessage[] }) {
@@ -44,7 +43,7 @@ export class SendError extends Error {
 export interface ClusterQueues {
   readonly events: MessageQueue;
   readonly syncs: MessageQueue;
-  /** Copies of wake-ups whose retries are used up: read by people and by redrive, never by a worker. */
+  /** Copies of wake-ups whose retries are used up. People and redrive read them, workers do not. */
   readonly parked: MessageQueue;
   /** Messages that ingest or sync could not read or did not accept, with the reason. */
   readonly quarantine: MessageQueue;

@@ -1,19 +1,19 @@
-/** A standard queue of SQS: messages come in any order, and a message may come twice. */
+/** A standard queue of SQS, which delivers messages in any order and sometimes twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 export interface SqsQueueOptions {
-  /** Batches under way at once. */
+  /** Number of concurrent batches. */
   readonly concurrency?: number;
-  /** How often a message that the service refuses is sent before `send` gives up. The client retries calls that fail as a whole. */
+  /** Number of attempts to send a message that SQS refuses. The client itself retries calls that fail as a whole. */
   readonly attempts?: number;
   readonly sleep?: (ms: number) => Promise<unknown>;
   readonly random?: () => number;
 }
 
-/** Faults of the message itself: it would be refused each time. Other faults of the sender (permissions, keys) can be repaired. */
+/** Faults of the message itself, which SQS would refuse each time. Other faults of the sender (permissions, keys) can be repaired. */
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
@@ -58,7 +58,7 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
         const Entries = messages
           .slice(from, from + 10)
           .map(({ receiptHandle, seconds }, i) => ({ Id: String(i), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds }));
-        // What is refused here (deleted meanwhile) comes back by its visibility timeout, if at all.
+        // Refused entries need no handling: their messages are deleted, or return at the end of their visibility timeout.
         await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
       }
     },
@@ -66,7 +66,7 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
 }
 
 const maxMessageBytes = 1024 * 1024;
-/** Below SQS's 1 MiB a call: what it counts besides the bodies is not written down to the byte. */
+/** Below SQS's 1 MiB a call, because the overhead besides the bodies is not documented to the byte. */
 const maxBatchBytes = 900 * 1024;
 
 function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
@@ -86,7 +86,7 @@ function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
   return batch.length > 0 ? [...batches, batch] : batches;
 }
 
-/** Its size in bytes. Throws before anything is sent: SQS refuses a whole call for one bad entry. */
+/** Returns the size in bytes. Throws before any message is sent, because SQS refuses a whole call for one bad entry. */
 function checked({ body, delaySeconds = 0 }: OutgoingMessage): number {
   if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > maxDelaySeconds) {
     throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${maxDelaySeconds}`);

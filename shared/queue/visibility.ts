@@ -1,6 +1,6 @@
 /**
- * A message that failed comes back within seconds, later with each receive. The visibility timeout is for functions that crash: it is six times a run's
- * time, and by then sweep has mostly woken the service.
+ * Makes a failed message visible again within seconds, later with each receive. The visibility timeout is for functions that crash: it is six times a run's
+ * time, and by then sweep has usually enqueued the service.
  */
 import { defaultLimits, type RunLimits } from '#shared/contract/limits.ts';
 import type { SourceQueue } from './port.ts';
@@ -9,13 +9,13 @@ export interface Received {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** When the queue accepted it, ms since the epoch. */
+  /** Time when the queue accepted the message, ms since the epoch. */
   readonly sentAtMs: number;
-  /** How often it was received, this time included. */
+  /** Number of receives, with this one. */
   readonly receives: number;
 }
 
-/** A record of Lambda's. */
+/** Reads a record of Lambda's event. */
 export const received = ({
   messageId,
   receiptHandle,
@@ -31,12 +31,12 @@ export const received = ({
   receives: Number(attributes.ApproximateReceiveCount),
 });
 
-/** `random` is in [0, 1). */
+/** Returns the delay in whole seconds. `random` is in [0, 1). */
 export function retryDelaySeconds(receives: number, random: number, { retryDelaySeconds: base, maxRetryDelaySeconds }: RunLimits): number {
   return Math.max(1, Math.round(Math.min(maxRetryDelaySeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
 }
 
-/** Never rejects: a message that it fails for comes back when its visibility timeout ends. */
+/** Never rejects. If the call fails, its messages return at the end of their visibility timeout. */
 export async function retrySoon(
   { queue, log, random, limits = defaultLimits.runs }: ComeBackDeps,
   messages: readonly Pick<Received, 'messageId' | 'receiptHandle' | 'receives'>[],
@@ -48,14 +48,14 @@ export async function retrySoon(
   try {
     await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: retryDelaySeconds(receives, random(), limits) })));
   } catch (error) {
-    log.warn('failed messages come back only when their visibility timeout ends', { messages: back.length, error: String(error) });
+    log.warn('failed messages are retried only after their visibility timeout', { messages: back.length, error: String(error) });
   }
 }
 
 export interface ComeBackDeps {
   readonly queue: SourceQueue;
   readonly log: { warn(message: string, fields: { readonly [field: string]: unknown }): void };
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly limits?: RunLimits;
 }

@@ -1,6 +1,6 @@
 /**
- * A wake-up as the work queue handles it, each field by its name. In the queue its fields have the short names of SyncMessage (messages.ts): this file
- * alone knows both.
+ * A wake-up as the work queue handles it, with full names of fields. In the queue its fields have the short names of SyncMessage (messages.ts). Only this
+ * file uses both names.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { encodeMessage } from './codec.ts';
@@ -11,19 +11,19 @@ export interface WakeUpMessage {
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
-  /** What it is for: every change of the service up to this generation. */
+  /** The wake-up is for every change of the service up to this generation. */
   readonly generation: number;
-  /** The controllers that it is for: 0 for new work, else the number of the retry that it is. */
+  /** The controllers that the wake-up is for, with 0 for new work or the number of the retry. */
   readonly retryNumbers: RetryNumbers;
-  /** SQS delays by 900 s at most: a longer wait is several messages, none but the last of which is handled. */
+  /** Time before which the wake-up is sent again instead of handled, ms since the epoch, because SQS delays by 900 s at most. */
   readonly notBeforeMs?: number | undefined;
-  /** New work that has waited for a batch period, as upstream's AddAfter does. */
+  /** New work that was delayed by a batch period, as by upstream's AddAfter. */
   readonly delayedByBatch?: boolean;
-  /** For SyncLatency: when the relay saw the change, by our clock, plus the batch period, which `WakeUp.observedAtMs` is without. Retries have none. */
+  /** The relay's observation by our clock plus the batch period, for SyncLatency. `WakeUp.observedAtMs` is without the period. Absent for retries. */
   readonly observedAtMs?: number | undefined;
-  /** How often in a row the run was requeued, for the length of the next wait; absent for new work and after a failure. */
+  /** Number of requeued runs in a row, for the length of the next wait. Absent for new work and after a failure. */
   readonly requeues?: number | undefined;
-  /** For QueueLatency: when the message itself was due, by the sender's clock. */
+  /** Due time of the message by the sender's clock, ms since the epoch, for QueueLatency. */
   readonly dueMs?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export function readWakeUp(body: string): WakeUpMessage {
   };
 }
 
-/** The copy of a wake-up of which one controller's retries are used up: for people, and for redrive. */
+/** The copy of a wake-up with a controller whose retries are used up, for people and for redrive. */
 export interface ParkedCopy {
   readonly cluster: string;
   readonly namespace: string;
@@ -80,7 +80,7 @@ export interface ParkedCopy {
 export const encodeParkedCopy = ({ cluster, namespace, service, controller, generation, error, parkedAtMs }: ParkedCopy): string =>
   encodeMessage({ cluster, ns: namespace, service, part: codes[controller], gen: generation, error, parkedAt: parkedAtMs });
 
-/** Of what stands in the queue of parked copies, read as far as it goes. */
+/** Reads a message of the queue of parked copies, as far as it is readable. */
 export function readParkedCopy(m: { readonly [field: string]: string }): Pick<ParkedCopy, 'namespace' | 'service' | 'controller' | 'error'> {
   const { ns: namespace = '', service = '', part = '', error = '' } = m;
   return { namespace, service, controller: part === codes.endpoints ? 'endpoints' : 'slices', error };

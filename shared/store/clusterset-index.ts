@@ -1,4 +1,4 @@
-/** The exports of the clusters of a set, by namespace and name: every importer's merge is made of them. */
+/** The exports of the clusters of a set, by namespace and name. Every importer merges them. */
 import { setKey, setOf, setRange, unescaped } from './keys.ts';
 import { inPages, keysIn } from './pages.ts';
 import type { Condition, Item, Table } from './table.ts';
@@ -11,23 +11,23 @@ export interface SetKey {
 
 export interface SetEntries {
   /**
-   * By cluster, what its export run found last, as text (shared/clusterset's ExportedService, with the cluster's id in it). A cluster that exports
-   * nothing under the name is not there.
+   * The newest export of each cluster, by cluster, as text (shared/clusterset's ExportedService, with the cluster's id). Clusters that do not export the name
+   * are absent.
    */
   readonly faces: ReadonlyMap<string, string>;
-  /** By exporting cluster, the generation of its export for which the importers are woken already (`noteWoken`). */
+  /** The generation of each export whose importers are woken already (`noteWoken`), by exporting cluster. */
   readonly woken: ReadonlyMap<string, number>;
-  /** By importing cluster, why its import could not be made, as text (ExportFailure); one whose import is as it should be is not there. */
+  /** The failures of imports by importing cluster, as text (ExportFailure). Clusters whose import succeeded are absent. */
   readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
-  /** Runs that have changed an entry and not yet woken the exports of the name: by the run's work item and cluster, as `owing` makes it. */
+  /** Runs that have changed an entry without having woken the exports of the name yet, as keys of `owing`. */
   readonly owed: ReadonlySet<string>;
-  /** Items that no run has made: without a text that can be read, or with another cluster's. They count for nothing; `mendSet` deletes them. */
+  /** Invalid items, with an unreadable text or another cluster's text. They are ignored, and `mendSet` deletes them. */
   readonly rubbish: readonly Item[];
 }
 
-/** The entries of one name. One strong read, so that a merge sees every export that was written before it was woken. */
+/** Returns the entries of a name by one strong read, so a merge sees every export that was written before its wake-up. */
 export async function readSetEntries(table: Table, { set, namespace, name }: SetKey): Promise<SetEntries> {
   return entriesOf(await table.query(setOf(set, namespace), setRange(name)));
 }
@@ -49,19 +49,19 @@ function entriesOf(items: readonly Item[]): SetEntries {
   };
 }
 
-/** By a run that has met them. An item that has changed meanwhile stays. */
+/** Deletes the invalid items that a run has read. An item that has changed meanwhile stays. */
 export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<void> {
   for (const { pk, sk, [face]: text } of rubbish)
     await table.delete({ pk, sk }, text === undefined ? { absent: face } : { attribute: face, is: '=', value: text as string });
 }
 
-/** A name in a namespace's index. `exporters`: the clusters that export it now. */
+/** A name in a namespace's index. `exporters` are the clusters that export it now. */
 export interface NameInSet {
   readonly name: string;
   readonly exporters: readonly string[];
 }
 
-/** The names that are exported in a namespace, or were, in order. No text of an export is read. */
+/** Yields the exported and formerly exported names of a namespace in order, without reading the texts of exports. */
 export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<NameInSet> {
   let last: { readonly name: string; readonly exporters: string[] } | undefined;
   for await (const sk of keysIn(table, setOf(set, namespace))) {
@@ -76,7 +76,7 @@ export async function* namesInSet(table: Table, set: string, namespace: string):
   if (last) yield last;
 }
 
-/** The entries of each name that is exported in a namespace, or was, in order; those of some names at a time are in memory. */
+/** Yields the entries of each exported and formerly exported name of a namespace in order, with those of some names in memory at a time. */
 export async function* readSetNamespace(table: Table, set: string, namespace: string): AsyncGenerator<readonly [name: string, entries: SetEntries]> {
   let items: Item[] = [];
   const nameOf = ({ sk }: Item): string => partsOf(sk).name;
@@ -93,8 +93,8 @@ export async function* readSetNamespace(table: Table, set: string, namespace: st
 }
 
 /**
- * By the export run of the cluster alone, under its lease. `text` undefined: the cluster exports the name no more. `before`: what the run has read, before
- * it read the records that `text` is made of (`{}`: nothing was there). False: it is not there any more, so a newer run has saved what it knows.
+ * Only the export run of the cluster calls this, under its lease. `text` is undefined if the cluster no longer exports the name. `before` is the text that
+ * the run read before it read the records of `text` (`{}` if absent). Resolves to false if a newer run has saved another text.
  */
 export async function saveExportEntry(
   table: Table,
@@ -110,29 +110,29 @@ export async function saveExportEntry(
 
 const asItWas = (text: string | undefined): Condition => (text === undefined ? { absent: face } : { attribute: face, is: '=', value: text });
 
-/** The run of the export has woken the importers, and is to come again for its own cluster, which cannot be asked: its importers need no second run. */
+/** Records that an export's run has woken the importers. The run is retried for its own unreachable cluster, and must not wake the importers again. */
 export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
   await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
-/** `work`: export or import. */
+/** Returns the key of a run that must still wake the exports of a name. */
 export const owing = (work: 'export' | 'import', cluster: string): string => `${work}:${cluster}`;
 
-/** Before an entry is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
+/** Call with true before changing an entry, and with false after waking the exports of the name. A repeated run finds its entry unchanged but still wakes. */
 export async function savePendingWakeUp(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
   const at = setKey(key.set, key.namespace, key.name, 'O', by);
   if (isOwed) await table.put({ ...at });
   else await table.delete(at);
 }
 
-/** By the import run of the cluster alone, under its lease. */
+/** Only the import run of the cluster calls this, under its lease. */
 export async function saveImportFailure(table: Table, key: SetKey, importer: string, text: string | undefined): Promise<void> {
   const at = setKey(key.set, key.namespace, key.name, 'I', importer);
   if (text === undefined) await table.delete(at);
   else await table.put({ ...at, [face]: text });
 }
 
-/** Deletes the failures of an importer that leaves. Resolves to their names. */
+/** Deletes the failures of an importer that leaves the set. Resolves to their names. */
 export async function forgetImportFailures(table: Table, set: string, namespace: string, importer: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const sk of keysIn(table, setOf(set, namespace))) {
@@ -143,7 +143,7 @@ export async function forgetImportFailures(table: Table, set: string, namespace:
   return names;
 }
 
-/** False: another run has named a winner since `before` was read. */
+/** Resolves to false if another run has saved a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
   return table.put({ ...at, [face]: text }, asItWas(before));
@@ -151,20 +151,20 @@ export async function saveWinner(table: Table, key: SetKey, text: string, before
 
 const face = 'f';
 const wokenFor = 'g';
-/** Items of a namespace that are read at once, with their texts. */
+/** Number of a namespace's items that are read at once, with their texts. */
 const entriesAtOnce = 100;
 
-/** An export, the failure of an import, the winner, or what a run owes. */
+/** An export (E), the failure of an import (I), the winner (W), or a run that must still wake exports (O). */
 type Entry = 'E' | 'I' | 'W' | 'O';
 
-/** `of`: the cluster; of an O the run; of a W "". Without `entry` no run has made the key. */
+/** `of` is the cluster, the run for O, or "" for W. `entry` is undefined for an invalid key. */
 function partsOf(sk: string): { readonly name: string; readonly entry: Entry | undefined; readonly of: string } {
   const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
   const isEntry = more.length === 0 && /^[EIOW]$/.test(entry) && (of === '') === (entry === 'W');
   return { name, entry: isEntry ? (entry as Entry) : undefined, of };
 }
 
-/** Does a run save such a text under such a key? */
+/** Returns true if the text is valid under the key. */
 const isWhole: { readonly [E in Entry | 'none']: (of: string, text: unknown) => boolean } = {
   E: (cluster, text) => objectIn(text)?.['cluster'] === cluster,
   I: (_, text) => objectIn(text) !== undefined,

@@ -1,4 +1,4 @@
-/** Topology hints of the services that have any (TA-8): read by ingest when nodes change, one record a service. */
+/** Topology hints of services (TA-8), one record a service. Ingest reads them when nodes change. */
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { hintsKey, hintsOf, nameOfPair, type ServiceKey } from './keys.ts';
 import { inPages } from './pages.ts';

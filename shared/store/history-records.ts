@@ -1,19 +1,19 @@
-/** The history of a service: an item for each run that left a record, newest first. The table's TTL deletes them. */
+/** The history of a service: an item for each run with a record, newest first. The table's TTL deletes them. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { historyOf, type ServiceKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
 export interface StoredRecord {
-  /** When the run ended, ms since the epoch; always greater than `previous`, as clocks of workers differ. */
+  /** End of the run, ms since the epoch. It is always greater than `previous`, even if clocks of workers differ. */
   readonly id: number;
-  /** Id of the record before this one; undefined: this is the service's first record. */
+  /** Id of the record before this one. Undefined for the service's first record. */
   readonly previous: number | undefined;
-  /** Text of the record (history/text.ts); undefined if it cannot be inflated. */
+  /** Text of the record (history/text.ts). Undefined if it cannot be inflated. */
   readonly text: string | undefined;
 }
 
-/** Sort keys count down, so that a query returns the newest record first. */
+/** Sort keys count down, so a query returns the newest record first. */
 const sortKey = (id: number): string => String(Number.MAX_SAFE_INTEGER - id).padStart(16, '0');
 
 const dayInSeconds = 86_400;
@@ -24,7 +24,7 @@ export async function saveRecord(table: Table, s: ServiceKey, { id, previous, te
   await table.put({ ...key, id, ...(previous !== undefined && { previous }), r: deflateRawSync(text), ttl });
 }
 
-/** Most records have some hundred bytes, none more than 64 KB. */
+/** Most records have some hundred bytes, and the maximum is 64 KB. */
 const recordsPerPage = 100;
 
 /** Yields the records of runs that ended at `sinceMs` or later, newest first. */
@@ -36,7 +36,7 @@ export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number
   }
 }
 
-/** Characters; several times `sync.historyBytes`. */
+/** Maximum length of an inflated record, characters. It is several times `sync.historyBytes`. */
 const maxTextLength = 1 << 20;
 
 function inflated(bytes: Uint8Array): string | undefined {

@@ -1,20 +1,20 @@
-/** Findings of an import's last run in its cluster, unless all is well. Explain and console read them, and no run does. */
+/** Problems that an import's last run in its cluster found. Only explain and the console read them. */
 import { importReportKey, importReportsOf, nameOfPair } from './keys.ts';
 import type { Table } from './table.ts';
 
 export interface ImportReport {
-  /** Nothing was written, for an object that the hub did not make has the name of the ServiceImport or of the derived Service. */
+  /** Kind of an object of another owner that has the name of the ServiceImport or of the derived Service, so the run did not write. */
   readonly inTheWay?: 'ServiceImport' | 'Service' | undefined;
-  /** Why the import is not ready otherwise, as its status says too. */
+  /** Another reason why the import is not ready, which its status has too. */
   readonly notReady?: string | undefined;
-  /** Addresses that were left out, as text: the first of them, and how many there are. */
+  /** The first left-out addresses as text, and their total number. */
   readonly leftOut?: readonly string[] | undefined;
   readonly leftOutCount?: number | undefined;
-  /** Of those the ones that another source has on the same port. */
+  /** Number of left-out addresses that another source has on the same port. */
   readonly collisions?: number | undefined;
   /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held?: readonly string[] | undefined;
-  /** `imports: shadow`: what would be written, or would be in the way of it. */
+  /** With `imports: shadow`: the writes that would be made, or the objects that would prevent them. */
   readonly preview?: readonly string[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ImportKey {
 
 export interface StoredImportReport {
   readonly report: ImportReport;
-  /** Since when it says this, ms since the epoch. */
+  /** Start of this report's validity, ms since the epoch. */
   readonly sinceMs: number;
 }
 
@@ -38,7 +38,7 @@ export async function readImportReport(table: Table, { cluster, namespace, name 
   return item && { report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
 }
 
-/** By the run of the import alone, under its lease. A report that says the same stays as it is; one that says nothing goes. */
+/** Only the run of the import calls this, under its lease. An equal report is not written again, and an empty report is deleted. */
 export async function saveImportReport(table: Table, key: ImportKey, report: ImportReport, nowMs: number): Promise<void> {
   const at = importReportKey(key.cluster, key.namespace, key.name);
   const before = (await table.get(at))?.[text];
@@ -53,7 +53,7 @@ export interface ListedImportReport extends StoredImportReport {
   readonly name: string;
 }
 
-/** Of all imports of the cluster. */
+/** Returns the reports of all imports of the cluster. */
 export async function listImportReports(table: Table, cluster: string): Promise<readonly ListedImportReport[]> {
   return (await table.query(importReportsOf(cluster))).map((item) => {
     return { ...nameOfPair(item.sk), report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };

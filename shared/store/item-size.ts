@@ -1,6 +1,6 @@
 import type { Item, Value } from './table.ts';
 
-/** Bytes as DynamoDB counts them for limits and units. */
+/** Returns the size in bytes by DynamoDB's rules for limits and units. */
 export function itemSize(item: Item): number {
   let bytes = 0;
   for (const name in item) bytes += Buffer.byteLength(name) + valueSize(item[name] as Value);
@@ -15,13 +15,13 @@ function valueSize(value: Value): number {
   return [...(value as ReadonlySet<number>)].reduce((bytes, n) => bytes + numberSize(n), 0);
 }
 
-/** One byte for two significant digits, and one more. */
+/** A number takes one byte for two significant digits, and one more. */
 function numberSize(value: number): number {
   return Math.ceil(significantDigits(value) / 2) + 1 + (value < 0 ? 1 : 0);
 }
 
 function significantDigits(value: number): number {
-  // Nearly all that is stored: versions, times, counts.
+  // Nearly all stored numbers are versions, times or counts, so this is the fast path.
   if (Number.isSafeInteger(value) && value % 10 !== 0) return String(Math.abs(value)).length;
   return String(Math.abs(value))
     .replace(/e.*$/, '')

@@ -1,7 +1,7 @@
 /**
- * The key of every record in the one table (docs/architecture.md, "Records", lists what each one has and who writes it). Names come from
- * messages, so each key escapes the characters that separate its parts, and each reader of a key takes the escapes out. Kubernetes allows none of
- * these characters in a name, and shared/queue/parse.ts refuses them: an escape is the second lock.
+ * The key of every record in the table (docs/architecture.md, "Records", lists their content and writers). Names come from messages, so each key escapes
+ * the characters that separate its parts, and each reader of a key unescapes them. Kubernetes does not allow these characters in names, and
+ * shared/queue/parse.ts refuses them: the escape is a second barrier.
  */
 import type { ClustersetKind, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 import type { Key, KeyRange } from './table.ts';
@@ -13,20 +13,20 @@ export interface ServiceKey {
   readonly name: string;
 }
 
-/** The name as a part of a key. */
+/** Returns the name as a part of a key. */
 export const escaped = (name: string): string => name.replace(/[%#/]/g, encodeURIComponent);
-/** The name that `escaped` made the part of. Never throws: other text comes back as it is. */
+/** Returns the name of a key's part. Never throws: other text stays as it is. */
 export const unescaped = (part: string): string => part.replace(/%(?:25|23|2F)/g, decodeURIComponent);
 
 const partitionOfKind = { Service: 'SVC', Pod: 'POD', Node: 'NODE', Namespace: 'NSO', ServiceExport: 'EXPORT', ServiceImport: 'IMPORT' } as const;
-/** All of a cluster are in one partition, in the order of their keys: there are few of them, or they have no namespace. */
+/** Kinds with one partition for a cluster, in the order of their keys. Their objects are few, or not namespaced. */
 const wholeClusters: readonly InputKind[] = ['Node', 'Namespace', 'ServiceExport', 'ServiceImport'] satisfies readonly ('Node' | ClustersetKind)[];
 const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'META' });
-/** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
+/** Access to the cluster's API and queues. Register, and `npm run cluster -- register` and `rebuild` write it. infra denies it to other functions. */
 export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${escaped(cluster)}`, sk: 'ACCESS' });
-/** Its sort key comes before those of the records that it numbers. */
+/** The counter of audit records. Its sort key comes before those of the records. */
 export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'AUDIT#' });
 export const auditKey = (cluster: string, number: number): Key => ({
   pk: `CLUSTER#${escaped(cluster)}`,
@@ -38,7 +38,7 @@ export const importersPartition = 'IMPORTERS';
 export const importerKey = (cluster: string): Key => ({ pk: importersPartition, sk: escaped(cluster) });
 export const queueKey = (arn: string): Key => ({ pk: `QUEUE#${arn}`, sk: 'CLUSTER' });
 
-/** The index of namespaces. Sort keys are "namespace/". */
+/** The partition of the index of namespaces. Sort keys are "namespace/". */
 export const namespacesOf = (cluster: string): string => `${escaped(cluster)}#NS`;
 export const namespaceKey = (cluster: string, namespace: string): Key => ({ pk: namespacesOf(cluster), sk: `${escaped(namespace)}/` });
 
@@ -49,7 +49,7 @@ export const objectKey = (cluster: string, kind: InputKind, namespace: string, n
   sk: isNamespacedInOne(kind) ? `${escaped(namespace)}/${escaped(name)}` : escaped(name),
 });
 
-/** Reads a sort key of `objectKey`; `partition`: the namespace that was asked for. */
+/** Reads a sort key of `objectKey`. `partition` is the requested namespace. */
 export function objectOfKey(kind: InputKind, partition: string, sk: string): { readonly namespace: string; readonly name: string } {
   return isNamespacedInOne(kind) ? nameOfPair(sk) : { namespace: partition, name: unescaped(sk) };
 }
@@ -60,19 +60,19 @@ export function nameOfPair(sk: string): { readonly namespace: string; readonly n
   return { namespace, name };
 }
 
-/** The sort keys of a namespace's objects within the partition of `objectsOf`; undefined: all of it. */
+/** Returns the range of a namespace's sort keys within the partition of `objectsOf`, or undefined for the whole partition. */
 export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | undefined =>
-  // "0" is the byte behind "/".
+  // The byte after "/" is "0".
   isNamespacedInOne(kind) && namespace !== '' ? { from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` } : undefined;
 
-/** The pod log of a namespace, in the order of its numbers. */
+/** The partition of a namespace's pod log, in the order of its numbers. */
 export const podLogOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#PODLOG#${escaped(namespace)}`;
 
 export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${escaped(cluster)}#FENCE`, sk: kind });
 export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${escaped(cluster)}#LIST#${kind}`, sk: escaped(listId) });
 export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${escaped(cluster)}#SESSION`, sk: escaped(session) });
 
-/** How far the twice-daily resync has come (functions/sweep/resync.ts). */
+/** The position of the twice-daily resync (functions/sweep/resync.ts). */
 export const resyncKey = (cluster: string): Key => ({ pk: `${escaped(cluster)}#RESYNC`, sk: 'round' });
 
 export const hintsOf = (cluster: string): string => `${escaped(cluster)}#HINTS`;
@@ -92,21 +92,21 @@ export const shadowKey = (cluster: string, namespace: string, service: string): 
   sk: `${escaped(namespace)}/${escaped(service)}`,
 });
 
-/** What the last run of an import has found out, where it is not only that all is well. */
+/** The report of an import's last run, if it found problems. */
 export const importReportKey = (cluster: string, namespace: string, name: string): Key => ({
   pk: importReportsOf(cluster),
   sk: `${escaped(namespace)}/${escaped(name)}`,
 });
 export const importReportsOf = (cluster: string): string => `${escaped(cluster)}#REPORT`;
 
-/** The exports of the clusters of a set in a namespace. The records belong to the set: they stay when a cluster is removed. */
+/** The partition of a set's exports in a namespace. The records belong to the set, so they stay when a cluster is removed. */
 export const setOf = (set: string, namespace: string): string => `SET#${escaped(set)}#${escaped(namespace)}`;
-/** An entry of the set for a name: `parts` are its kind and whose it is. */
+/** The key of the set's entry for a name. `parts` are the entry's kind and its owner. */
 export const setKey = (set: string, namespace: string, name: string, ...parts: readonly string[]): Key => ({
   pk: setOf(set, namespace),
   sk: [name, ...parts].map(escaped).join('#'),
 });
-/** The sort keys of a name's entries. "$" is the byte behind "#". */
+/** Returns the range of a name's sort keys. The byte after "#" is "$". */
 export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
 const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
@@ -118,7 +118,7 @@ export const otherKey = ({ cluster, namespace, name }: ServiceKey, kind: OutputK
   pk: othersOf(cluster, namespace, name),
   sk: `${kind}#${escaped(output)}`,
 });
-/** Services of the namespace that have, or had, a slice whose name does not begin with theirs. */
+/** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
 export const workOf = perService('WORK');
 export const triggersOf = perService('TRIGGER');
@@ -126,7 +126,7 @@ export const historyOf = perService('HISTORY');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 
-/** The cluster whose snapshot the key belongs to; undefined for records about clusters: their own, access, audits, queues, and the index of them. */
+/** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
   return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET'].includes(cluster) ? undefined : cluster;
@@ -141,6 +141,6 @@ export function parseWorkKey(pk: string): { readonly cluster: string; readonly n
 
 export const endpointsOutput = 'endpoints';
 export const sliceOutput = (name: string): string => `slice#${escaped(name)}`;
-/** Beside the body of an output, by the sort key of that. */
+/** Returns the sort key of an output's delta, from the sort key of its body. */
 export const deltaOf = (sk: string): string => `delta#${sk}`;
 export const isDelta = ({ sk }: Key): boolean => sk.startsWith('delta#');

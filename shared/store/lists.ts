@@ -1,16 +1,16 @@
-/** List parts and fences (docs/architecture.md, "List"): they keep a late message from bringing back an object that a newer list does not have. */
+/** Pages and fences of lists (docs/architecture.md, "List"). They prevent a late message from restoring an object that a newer list does not contain. */
 import type { Kind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { fenceKey, listKey } from './keys.ts';
 import type { Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
-/** The newest list version whose application has begun. */
+/** Returns the newest list version whose application has begun. */
 export async function readFence(table: Table, cluster: string, kind: Kind): Promise<Version> {
   return ((await table.get(fenceKey(cluster, kind)))?.['fence'] as Version | undefined) ?? noVersion;
 }
 
-/** Raises the fence to `version`; it never goes down. */
+/** Raises the fence to `version`. The fence never falls. */
 export async function raiseFence(table: Table, cluster: string, kind: Kind, version: Version): Promise<void> {
   await table.update(
     fenceKey(cluster, kind),
@@ -20,7 +20,7 @@ export async function raiseFence(table: Table, cluster: string, kind: Kind, vers
 }
 
 /**
- * Marks a part as applied; true when all parts of the list are. The parts are a set, because a duplicate must not count twice.
+ * Marks a page as applied. Resolves to true once all pages of the list are applied. The pages are a set, because a duplicate must not count twice.
  */
 export async function markPartApplied(
   { table, cluster }: ClusterStore,

@@ -1,7 +1,7 @@
 /**
- * The index of a cluster's namespaces: one item for each that has ever held a Service or a Pod. Lists and walks go by it, because objects of a kind
- * lie in a partition for each namespace. The index only grows: a cluster that makes and deletes namespaces all the time leaves thousands of items for
- * namespaces that hold nothing any more. So an item counts the writes of each kind, and says at which count the namespace was found empty.
+ * The index of a cluster's namespaces: an item for each namespace that has ever had a Service or a Pod. Lists and walks use it, because each namespace has a
+ * partition of its own for the objects of a kind. The index only grows: a cluster that creates and deletes namespaces all the time leaves thousands of items
+ * for empty namespaces. Therefore an item counts the writes of each kind, and has the count at which the namespace was found empty.
  */
 import type { ClusterStore } from './cluster-store.ts';
 import { namespaceKey, namespacesOf, unescaped } from './keys.ts';
@@ -10,62 +10,62 @@ import type { Condition, Item } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
-/** The attribute of the newest number of the pod log (shared/pods/logged). */
+/** Attribute with the newest number of the pod log (shared/pods/logged). */
 export const podLogNumber = 'p';
 
 /**
- * The counter of writes, raised after each batch that writes an object of the kind. For Services it is the version of their set (selectors), for Pods the
- * newest number of the pod log. A namespace without a log does not count writes of Pods.
+ * Attribute of the counter of writes, raised after each batch that writes an object of the kind. For Services it is the version of their set (selectors), for
+ * Pods the newest number of the pod log. A namespace without a log does not count writes of Pods.
  */
 const writesOf = { Service: 'n', Pod: podLogNumber } as const;
-/** The count of writes at which the namespace was read and held none of the kind. */
+/** Attribute with the count of writes at which the namespace was found empty of the kind. */
 const emptyAt = { Service: 'noService', Pod: 'noPod' } as const;
 
-/** A namespace that may hold objects of a kind. */
+/** A namespace that may contain objects of a kind. */
 export interface KnownNamespace {
   readonly name: string;
-  /** Writes of the kind, counted when the index was read; undefined: they are not counted. */
+  /** Count of the kind's writes when the index was read. Undefined if they are not counted. */
   readonly writes: number | undefined;
 }
 
-/** A namespace is in the index before its first object is written, or no list would find the object. */
+/** Adds a namespace to the index. Call before writing its first object, because lists would not find the object otherwise. */
 export async function indexNamespace({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 0 } });
 }
 
-/** Version of the namespace's set of Services: raised after each write of a Service, read after each write of a Pod. */
+/** Returns the version of the namespace's set of Services. Each write of a Service raises it afterwards, and each write of a Pod reads it afterwards. */
 export async function selectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<number> {
   return selectorsVersionIn(await table.get(namespaceKey(cluster, namespace)));
 }
 
-/** By the namespace's item of the index. */
+/** Returns the version from the namespace's item of the index. */
 export const selectorsVersionIn = (item: Item | undefined): number => number(item, writesOf.Service);
 
 export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 1 } });
 }
 
-/** Has the namespace a log of its Pods? Each write of a Pod is then counted. */
+/** Returns true if the namespace has a log of its Pods. Each write of a Pod is then counted. */
 export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
 
-/** The newest number of the pod log; undefined without a log. */
+/** Returns the newest number of the pod log, or undefined without a log. */
 export const podLogNumberIn = (item: Item | undefined): number | undefined => item?.[podLogNumber] as number | undefined;
 
-/** From now on each writer of a Pod finds the log, also if its Pod is written already. No writer has the number 1. */
+/** Begins the log. From now on each writer of a Pod finds it, even if its Pod is written already. Number 1 belongs to no writer. */
 export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { set: { [podLogNumber]: 1 } }, { absent: podLogNumber });
 }
 
 const itemsPerPage = 2_000;
 
-/** Namespaces that may hold objects of the kind with keys "namespace/name", from < key ≤ to (`to` "": no end). */
+/** Returns namespaces that may contain objects of the kind with keys "namespace/name", from < key ≤ to. An empty `to` is an open end. */
 export async function namespacesInRange(
   { table, cluster }: ClusterStore,
   kind: NamespacedKind,
   { from, to }: { readonly from: string; readonly to: string } = { from: '', to: '' },
 ): Promise<readonly KnownNamespace[]> {
   const first = from.slice(0, from.indexOf('/') + 1);
-  // A range leaves out its lower end, but `first` belongs to this one: "." is the byte before "/".
+  // A range excludes its lower end, but `first` belongs to this one. The byte before "/" is ".".
   const behind = first === '' ? {} : { from: `${first.slice(0, -1)}.` };
   const found: KnownNamespace[] = [];
   for await (const i of inPages(table, namespacesOf(cluster), itemsPerPage, { ...behind, ...(to !== '' && { to }) })) {
@@ -75,8 +75,8 @@ export async function namespacesInRange(
 }
 
 /**
- * Of the next `atMost` items of the index behind the namespace `after` (undefined: from the beginning) those namespaces that may hold objects of the
- * kind. `last`: the namespace of the last item read; undefined at the end of the index.
+ * Reads the next `atMost` items of the index after the namespace `after` (undefined for the beginning), and returns namespaces that may contain objects of
+ * the kind. `last` is the namespace of the last item read, or undefined at the end of the index.
  */
 export async function nextNamespaces(
   { table, cluster }: ClusterStore,
@@ -95,8 +95,8 @@ export async function nextNamespaces(
 }
 
 /**
- * The caller has read the whole namespace after its item of the index, and found no object of the kind. Lists and walks skip it until the next write is
- * counted. Where writes are not counted, counting begins (the pod log), and a later call may mark the namespace.
+ * Marks a namespace as empty. The caller has read the whole namespace after its item of the index, and found no object of the kind. Lists and walks skip it
+ * until the next counted write. If writes are not counted, counting begins (the pod log), and a later call may mark the namespace.
  */
 export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind: NamespacedKind, { name, writes }: KnownNamespace): Promise<void> {
   if (writes === undefined) return beginPodLog({ table, cluster }, name);

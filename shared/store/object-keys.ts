@@ -1,4 +1,4 @@
-/** The names of objects without their projections: there may be any number of them. */
+/** Reads the names of objects without their projections, because a relay can create any number of them. */
 import type { ClustersetKind, InputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { escaped, namespaceRange, objectOfKey, objectsOf } from './keys.ts';
@@ -10,7 +10,7 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** The names in one namespace, or within a range of it, in order, tombstones included. */
+/** Yields the names in one namespace, or within a range of it, in order, with tombstones. */
 export async function* objectNamesIn(
   { table, cluster }: ClusterStore,
   kind: InputKind,
@@ -27,7 +27,7 @@ export interface MostNames {
 
 const namesAtOnce = 1_000;
 
-/** The first names of each namespace of a cluster, in order, tombstones included. The names of a namespace beyond `inNamespace` are not read. */
+/** Yields the first names of each namespace of a cluster in order, with tombstones. Names beyond `inNamespace` in a namespace are not read. */
 export async function* firstNamesOf(
   { table, cluster }: ClusterStore,
   kind: Exclude<ClustersetKind, 'Namespace'>,
@@ -42,7 +42,7 @@ export async function* firstNamesOf(
       const name = objectOfKey(kind, '', sk);
       if (name.namespace !== namespace) [namespace, found] = [name.namespace, 0];
       if (++found > inNamespace) {
-        // "0" is the byte behind "/".
+        // The byte after "/" is "0".
         next = `${escaped(namespace)}0`;
         break;
       }

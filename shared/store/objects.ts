@@ -1,4 +1,4 @@
-/** The inputs as the snapshot holds them: newest version of each object, deletions included. */
+/** The inputs in the snapshot: the newest version of each object, with deletions. */
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
@@ -14,19 +14,18 @@ export interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
   readonly version: Version;
-  /** The projection's text; undefined for a tombstone. */
+  /** The projection's text. Undefined for a tombstone. */
   readonly projection: string | undefined;
   /**
-   * Label sets that the object had, and whose services are still to be notified. Each write replaces the labels that say which services those are,
-   * so they are kept here until the wake-ups are sent.
+   * Former label sets of the object whose services are still to be notified. Each write replaces the labels that select these services, so the former labels
+   * are kept until the wake-ups are sent.
    *
-   * - undefined: nothing pending. The services that match the present labels are notified by the message that brought this version, which stays in
-   *   its queue until it has done so (docs/decisions/0012).
-   * - []: notify the services that match the present labels.
-   * - [a, b]: notify those that match a or b as well.
+   * - undefined: no pending notification. The message of this version notifies the services that match the present labels (docs/decisions/0012).
+   * - `[]`: Notify the services that match the present labels.
+   * - `[a, b]`: Also notify services that match a or b.
    */
   readonly unnotifiedLabels: readonly Labels[] | undefined;
-  /** Of a tombstone: when it was written, ms since the epoch; 0 for an object that exists. */
+  /** Time when a tombstone was written, ms since the epoch. 0 for an existing object. */
   readonly deletedAtMs: number;
 }
 
@@ -40,7 +39,7 @@ export async function readObject(
   return item && decodeObject(kind, namespace, item);
 }
 
-/** Each record of the kind in the namespace whose name lies in the range, tombstones included. */
+/** Returns the records of the kind in the namespace whose names lie in the range, with tombstones. */
 export async function readObjects(
   { table, cluster }: ClusterStore,
   kind: InputKind,
@@ -50,7 +49,7 @@ export async function readObjects(
   return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(kind, namespace, item));
 }
 
-/** The same in pages of `atOnce` records, where the objects may be large. */
+/** Yields the same records in pages of `atOnce`, for objects that may be large. */
 export async function* objectPages(
   { table, cluster }: ClusterStore,
   kind: InputKind,
@@ -63,7 +62,7 @@ export async function* objectPages(
   }
 }
 
-/** Writes the record if the stored one is still `before` (undefined: none is stored). */
+/** Writes the record if the stored record is still `before`, which is undefined for an absent record. */
 export function putObject(
   { table, cluster }: ClusterStore,
   kind: InputKind,
@@ -73,24 +72,24 @@ export function putObject(
   return table.put(itemOf(cluster, kind, record), unchanged(before));
 }
 
-/** Bytes of the record's item, of which DynamoDB takes 400 KB. */
+/** Returns the size of the record's item, bytes. DynamoDB's limit is 400 KB. */
 export const objectSize = (cluster: string, kind: InputKind, record: ObjectRecord): number => itemSize(itemOf(cluster, kind, record));
 
 const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item => ({
   ...objectKey(cluster, kind, record.namespace, record.name),
   v: record.version,
-  // The age matters of tombstones alone.
+  // Only tombstones need their age.
   ...(record.projection !== undefined ? { o: record.projection } : { at: record.deletedAtMs }),
   ...(record.unnotifiedLabels && { past: JSON.stringify(record.unnotifiedLabels) }),
 });
 
-/** The wake-ups are sent. False when a newer version is stored by now, which notifies the same services again. */
+/** Clears the former labels after the wake-ups are sent. Resolves to false if a newer version is stored, which notifies the same services again. */
 export async function clearUnnotified({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectRecord): Promise<boolean> {
   const key = objectKey(cluster, kind, record.namespace, record.name);
   return (await table.update(key, { remove: ['past'] }, { attribute: 'v', is: '=', value: record.version })) !== undefined;
 }
 
-/** Deletes a tombstone that a newer list has made redundant. Nothing else ever leaves the snapshot. */
+/** Deletes a tombstone that a newer list has made redundant. Other records never leave the snapshot. */
 export function purgeTombstone({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectRecord): Promise<boolean> {
   return table.delete(objectKey(cluster, kind, record.namespace, record.name), {
     all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'past' }],
@@ -100,12 +99,12 @@ export function purgeTombstone({ table, cluster }: ClusterStore, kind: InputKind
 export const isAlive = (record: ObjectRecord | undefined): record is ObjectRecord & { readonly projection: string } =>
   record?.projection !== undefined;
 
-/** The sparse object, or undefined for a tombstone or no record. */
+/** Returns the sparse object, or undefined for a tombstone or an absent record. */
 export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecord | undefined): ObjectOfKind[K] | undefined {
   return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
 }
 
-/** A record without a version counts as none: a condition on its version would never hold, and its writer would try for ever. */
+/** A record without a version counts as absent. A condition on its version would always fail, and its writer would retry for ever. */
 function unchanged(before: ObjectRecord | undefined): Condition {
   return before && before.version !== noVersion ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
 }

@@ -1,6 +1,6 @@
 /**
- * Slices and Endpoints made by neither the hub nor the built-in controllers, in a cluster whose Services may opt in: of one that does they are left alone
- * and served beside the hub's, and explain names them. Each list notes them again; what no list has any more is forgotten.
+ * Slices and Endpoints of other writers than the hub and the built-in controllers, in a cluster whose Services may opt in. The hub does not touch them for a
+ * Service that opts in: they are served beside its own, and explain names them. Each list renews their records, and records without renewal expire.
  */
 import { ttlAttribute } from '#shared/contract/table-attributes.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -10,7 +10,7 @@ import type { Table } from './table.ts';
 export interface OtherOutput {
   readonly kind: OutputKind;
   readonly name: string;
-  /** Its managed-by label. */
+  /** Managed-by label of the object. */
   readonly managedBy: string | undefined;
   readonly seenAtMs: number;
 }
@@ -26,7 +26,7 @@ export async function noteOther(table: Table, service: ServiceKey, { kind, name,
 export const forgetOther = async (table: Table, service: ServiceKey, kind: OutputKind, name: string): Promise<void> =>
   void (await table.delete(otherKey(service, kind, name)));
 
-/** TTL may be days late. */
+/** Returns the records that have not expired, because TTL may delete them days late. */
 export async function readOthers(table: Table, { cluster, namespace, name }: ServiceKey, nowMs: number): Promise<readonly OtherOutput[]> {
   const items = await table.query(othersOf(cluster, namespace, name));
   return items

@@ -1,6 +1,6 @@
 /**
- * The items of an output: its body, which is the deflated object, and its delta, which is the difference between the object and that body. A delta takes
- * one unit of writing for an output of any size. Pure (docs/decisions/0018).
+ * The items of an output: its body, which is the deflated object, and its delta, which is the difference between the object and that body. A delta takes one
+ * write unit for an output of any size. Pure (docs/decisions/0018).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
@@ -18,9 +18,9 @@ export interface OutputRecord {
   readonly name: string;
   readonly uid: string;
   readonly version: Version;
-  /** metadata.generation; 0 for Endpoints. */
+  /** metadata.generation, or 0 for Endpoints. */
   readonly generation: number;
-  /** Undefined: gone, by our delete or as seen in a live read. */
+  /** Undefined if the output is deleted, by our delete or by an uncached read. */
   readonly object: OutputObject | undefined;
   /**
    * The content of the output is not saved: it is too large, or a worker without the lease has saved an older body. `object` has the metadata that shows
@@ -29,20 +29,20 @@ export interface OutputRecord {
   readonly isMetadataOnly?: true;
 }
 
-/** A body as it is stored: a delta is made against it. */
+/** A stored body, the base of a delta. */
 export interface SavedBody {
   readonly version: Version;
   readonly uid: string;
-  /** Undefined: the output is gone, or its content is too large to be saved. */
+  /** Undefined if the output is deleted, or if its content is too large to be saved. */
   readonly text: string | undefined;
-  /** The size of its item. */
+  /** Size of the item, bytes. */
   readonly bytes: number;
 }
 
-/** Bytes of a deflated object that an item of DynamoDB (400 KB) has room for, with its key and its other attributes. */
+/** Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other attributes, bytes. */
 export const maxSavedBytes = 384 * 1024;
 
-/** `maxBytes`: only the metadata is saved of an object that is larger, deflated. */
+/** Returns the item of a body. If the deflated object exceeds `maxBytes`, the item has only its metadata. */
 export function bodyItem(key: Key, { version, uid, name, generation, object }: OutputRecord, maxBytes: number): Item {
   return { ...key, v: version, uid, name, ...(generation > 0 && { g: generation }), ...contentOf(object, maxBytes) };
 }
@@ -53,7 +53,7 @@ function contentOf(object: OutputObject | undefined, maxBytes: number): { readon
   return deflated.byteLength <= maxBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
 }
 
-/** The labels and owners by which readers of the records know whose an output is. */
+/** Returns the labels and owners that identify the owner of an output. */
 function metadataOnly({ metadata }: OutputObject): OutputObject {
   const { name, namespace, uid, resourceVersion, ownerReferences } = metadata;
   const labels = Object.fromEntries(Object.entries(metadata.labels ?? {}).filter(([label]) => ownershipLabels.includes(label)));
@@ -62,7 +62,7 @@ function metadataOnly({ metadata }: OutputObject): OutputObject {
 
 const ownershipLabels: readonly string[] = [labelServiceName, labelSliceManagedBy, labelEndpointsManagedBy];
 
-/** Returns undefined if the body is not one to make a delta against, if the delta takes more than a unit, or if the body takes no more. */
+/** Returns undefined if the body cannot be the base of a delta, if the delta takes more than a unit, or if the body itself takes a unit only. */
 export function deltaItem(key: Key, { version, uid, generation, object }: OutputRecord, body: SavedBody, unitBytes: number): Item | undefined {
   if (!object || body.text === undefined || body.uid !== uid || version <= body.version || body.bytes <= unitBytes) return undefined;
   const edit = deflateRawSync(JSON.stringify(editOf(body.text, JSON.stringify(object))));
@@ -76,13 +76,13 @@ export function savedBodyOf(item: Item): SavedBody {
   return { uid, version, text: body && inflateRawSync(body).toString(), bytes: itemSize(item) };
 }
 
-/** `body`: of `item`. */
+/** `body` is the decoded body of `item`. */
 export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
   const kind = kindOf(item.sk);
   const metadata = item['m'] as string | undefined;
   const isNewer = delta !== undefined && versionOf(delta) > body.version;
   const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
-  // It is of a body that has been replaced by one older than the delta.
+  // The delta belongs to a body that was replaced by a body older than the delta.
   const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);
   if (metadata !== undefined || isLost)
     return { ...headOf(item), kind, generation: generationOf(item), object: object ? metadataOnly(object) : undefined, isMetadataOnly: true };
@@ -98,10 +98,10 @@ export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version
   version: versionOf(item),
 });
 
-/** Is the output there? `item`: its body. */
+/** Returns true if the output exists. `item` is its body. */
 export const isThere = (item: Item): boolean => item['b'] !== undefined || item['m'] !== undefined;
 
-/** By the sort key of a body. */
+/** Returns the kind by the sort key of a body. */
 export const kindOf = (sk: string): OutputKind => (sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
 
 const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;

@@ -1,4 +1,4 @@
-/** The saved outputs of a service: written by sync and proved to be on the API server, or, in shadow mode, written by the cluster's own controllers. */
+/** The saved outputs of a service: written by sync and confirmed by the API server, or, in shadow mode, written by the cluster's own controllers. */
 import { concurrently } from '#shared/concurrently.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
@@ -25,7 +25,7 @@ export interface OutputName {
   readonly name: string;
 }
 
-/** By the sort key of their items. */
+/** Bodies by the sort key of their items. */
 export type SavedBodies = ReadonlyMap<string, SavedBody>;
 
 export interface SavedOutputs {
@@ -33,7 +33,7 @@ export interface SavedOutputs {
   readonly bodies: SavedBodies;
 }
 
-/** Written: by sync, and proved to be on the API server. Observed: by the cluster's own controllers, as the relay saw it (shadow mode). */
+/** `written`: by sync, and confirmed by the API server. `observed`: by the cluster's own controllers, as the relay saw it (shadow mode). */
 export type OutputSource = 'written' | 'observed';
 
 const partition = (source: OutputSource, s: ServiceKey): string => (source === 'written' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
@@ -58,7 +58,7 @@ export async function readSaved(table: Table, service: ServiceKey, source: Outpu
   return { outputs, bodies };
 }
 
-/** `seen`: if the body is of this version or a newer one, its delta is not read. */
+/** Reads an output. If the body is of version `seen` or newer, its delta is not read. */
 export async function readOutput(table: Table, service: ServiceKey, name: OutputName, seen?: Version): Promise<OutputRecord | undefined> {
   const key = keyOf('written', service, name);
   const item = await table.get(key);
@@ -68,12 +68,12 @@ export async function readOutput(table: Table, service: ServiceKey, name: Output
   return decodeOutput(item, body, delta);
 }
 
-/** An output as its body was saved, without its object, which takes much longer to inflate than to read all the rest. */
+/** The head of an output's body, without its object, because inflating the object takes much longer than reading the rest. */
 export interface OutputHead extends Pick<OutputRecord, 'name' | 'uid' | 'version'> {
   readonly isThere: boolean;
 }
 
-/** The service's outputs of the kind; of slices those whose names lie in the range. */
+/** Returns the heads of the service's outputs of the kind. The range restricts the names of slices. */
 export async function readOutputHeads(
   table: Table,
   service: ServiceKey,
@@ -87,13 +87,13 @@ export async function readOutputHeads(
   return found.filter((item) => item !== undefined).map((item) => ({ ...headOf(item), isThere: isThere(item) }));
 }
 
-/** Of a slice's name by generateName ("service-" and five characters, 63 at most) this much is the service's. */
+/** Maximum length of the service's part in a slice's generated name, which is "service-" and five characters, 63 at most. */
 export const maxNamePrefixLength = 58;
 
-/** Lists find slices by their service's name, with which names by generateName begin, ours and upstream's. A person may have named a slice otherwise. */
+/** Lists find slices by the service's name, which generated names begin with, ours and upstream's. A slice that a person named may begin differently. */
 const isOdd = (service: string, slice: string): boolean => !slice.startsWith(`${service}-`.slice(0, maxNamePrefixLength));
 
-/** Remembers the service, for good, if lists could not find this slice of it by its name. Each list then reads the service. */
+/** Remembers the service permanently if lists cannot find its slice by name. Each list then reads the service. */
 export async function rememberOddName(table: Table, { cluster, namespace, name }: ServiceKey, slice: string): Promise<void> {
   if (isOdd(name, slice)) await table.put({ pk: oddServicesOf(cluster, namespace), sk: escaped(name) });
 }
@@ -104,11 +104,11 @@ export async function readOddServices({ table, cluster }: ClusterStore, namespac
 
 export interface SaveOptions {
   readonly source?: OutputSource;
-  /** The same version counts as newer too. */
+  /** The same version also counts as newer. */
   readonly again?: boolean;
 }
 
-/** Saves the record if it is newer than the saved one; a record without an object also replaces the version that went. Returns whether it was saved. */
+/** Saves the record if it is newer than the saved one. A record without an object also replaces the deleted version itself. Resolves to true if it is saved. */
 export async function saveOutput(
   table: Table,
   service: ServiceKey,
@@ -126,13 +126,13 @@ async function putBody(table: Table, service: ServiceKey, record: OutputRecord, 
 const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): Condition => ({ any: [{ absent: 'v' }, { attribute: 'v', is, value: version }] });
 
 export interface SaveLimits {
-  /** Bytes that one unit of writing pays for. */
+  /** Size of a write unit, bytes. */
   readonly unitBytes: number;
-  /** The largest deflated object that is saved. */
+  /** Maximum size of a saved object, deflated, bytes. */
   readonly savedBytes: number;
 }
 
-/** Returns the bodies as they are stored then; undefined if another worker has saved something newer of one of the outputs. */
+/** Resolves to the bodies as they are stored afterwards, or to undefined if another worker has saved a newer state of an output. */
 export async function saveOutputs(
   table: Table,
   service: ServiceKey,

@@ -1,14 +1,14 @@
 import type { Item, KeyRange, Table } from './table.ts';
 
 /**
- * Every item of the partition in the range, in key order, with only `atOnce` of them in memory: for partitions that grow with what a cluster, or its
- * relay, creates.
+ * Yields every item of the partition in the range, in key order, with only `atOnce` items in memory. For partitions that grow with the objects of a cluster or
+ * its relay.
  */
 export async function* inPages(table: Table, pk: string, atOnce: number, range?: Omit<KeyRange, 'atMost'>): AsyncGenerator<Item> {
   for await (const page of pagesOf(table, pk, atOnce, range)) yield* page;
 }
 
-/** The same, page by page. */
+/** Yields the same items page by page. */
 export async function* pagesOf(
   table: Table,
   pk: string,
@@ -24,7 +24,7 @@ export async function* pagesOf(
   }
 }
 
-/** All of them in one array: for names, and where the number of items has a bound. */
+/** Resolves to all items in one array, for names and for bounded numbers of items. */
 export async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -33,7 +33,7 @@ export async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> 
 
 const keysAtOnce = 1_000;
 
-/** The sort keys of the partition in the range, in order, a page of them in memory. */
+/** Yields the sort keys of the partition in the range, in order, with a page of them in memory. */
 export async function* keysIn(table: Table, pk: string, range: Omit<KeyRange, 'atMost' | 'keysOnly'> = {}): AsyncGenerator<string> {
   for await (const { sk } of inPages(table, pk, keysAtOnce, { ...range, keysOnly: true })) yield sk;
 }

@@ -1,35 +1,35 @@
 /**
- * Numbers of one service that sync counts: values of upstream's gauges (ME-3..5, ME-9), and writes of other managers to its objects. One small record
- * a service, in one partition a cluster. Sweep adds up the gauges, since a function has no memory of its own for them.
+ * Counts that sync keeps for a service: values of upstream's gauges (ME-3..5, ME-9), and other managers' writes to its objects. Each service has a small
+ * record, and each cluster a partition. Sweep sums up the gauges, because functions do not share memory.
  */
 import { countsKey, countsOf, type ServiceKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
-/** Counts both address types together. Upstream counts the last one it reconciled (ME-10). */
+/** Counts of both address types together. Upstream counts only the type that it reconciled last (ME-10). */
 export interface GaugeRecord {
   readonly endpointsDesired: number;
   readonly slicesActual: number;
   readonly slicesDesired: number;
-  /** "": none applies. */
+  /** "" if none applies. */
   readonly trafficDistribution: string;
 }
 
-/** Writes of another manager to Endpoints or slices of the service that the hub writes. */
+/** Writes of another manager to the service's Endpoints or slices that the hub writes. */
 export interface ForeignWrites {
-  /** Number since `sinceMs`, ms since the epoch. */
+  /** Number of writes since `sinceMs`, ms since the epoch. */
   readonly writes: number;
   readonly sinceMs: number;
-  /** How often in a row the service was not written for a time because of them. */
+  /** Number of stops in a row because of these writes. */
   readonly stops: number;
   /** End of the last stop, ms since the epoch. */
   readonly untilMs: number;
-  /** The last one. */
+  /** The manager of the last write. */
   readonly manager: string;
 }
 
 export interface ServiceCounts {
-  /** Undefined if the service is gone, or the slices controller has not had it yet. */
+  /** Undefined if the service is deleted, or if the slices controller has not reconciled it yet. */
   readonly gauges: GaugeRecord | undefined;
   readonly foreign: ForeignWrites | undefined;
 }
@@ -42,7 +42,7 @@ export async function readCounts(table: Table, s: ServiceKey): Promise<ServiceCo
   return { gauges: gauges === undefined ? undefined : decode(gauges), foreign: foreign === undefined ? undefined : JSON.parse(foreign) };
 }
 
-/** Writes only what is new. Without any numbers the record is deleted. */
+/** Writes only changed counts. Deletes the record if all counts are absent. */
 export async function saveCounts(table: Table, s: ServiceKey, counts: ServiceCounts, saved: ServiceCounts): Promise<void> {
   const key = countsKey(s.cluster, s.namespace, s.name);
   const [next, before] = [attributesOf(counts), attributesOf(saved)];
@@ -57,7 +57,7 @@ const attributesOf = ({ gauges, foreign }: ServiceCounts) => ({
 });
 
 export interface Totals extends Omit<GaugeRecord, 'trafficDistribution'> {
-  /** Number of services by traffic distribution, without services that have none. */
+  /** Number of services by traffic distribution. */
   readonly services: { readonly [trafficDistribution: string]: number };
 }
 

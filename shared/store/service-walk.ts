@@ -1,10 +1,10 @@
-/** The services of a cluster in the order of their keys, some at a time: each step begins where the step before ended. */
+/** Walks the services of a cluster in the order of their keys. Each step begins where the step before ended. */
 import { concurrently } from '#shared/concurrently.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { type KnownNamespace, markNamespaceEmpty, nextNamespaces } from './namespaces.ts';
 import { type ObjectRecord, readObjects } from './objects.ts';
 
-/** The walk has passed every namespace before this one, and of this one the services up to `service`; without `service` all of them. */
+/** Position of the walk. It has passed all namespaces before this one, and in this one the services up to `service`, or all if `service` is undefined. */
 export interface Place {
   readonly namespace: string;
   readonly service?: string;
@@ -12,28 +12,28 @@ export interface Place {
 
 export interface Step {
   readonly services: number;
-  /** Items of the index of namespaces, those of namespaces without services included. */
+  /** Items of the index of namespaces, also of namespaces without services. */
   readonly entries: number;
 }
 
 export interface ServicePage {
-  /** Tombstones included. */
+  /** Services of the step, with tombstones. */
   readonly services: readonly ObjectRecord[];
   readonly entries: number;
-  /** Undefined: the walk has passed all services. */
+  /** Undefined if the walk has passed all services. */
   readonly place: Place | undefined;
 }
 
 export const entriesPerPage = 250;
 const namespacesAtOnce = 8;
 
-/** Each limit of the step is at least 1, or the walk would not move. */
+/** Each limit of the step must be at least 1, because the walk would not move otherwise. */
 export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step): Promise<ServicePage> {
   const services: ObjectRecord[] = [];
   let entries = 0;
   let place = from;
   const room = (): number => step.services - services.length;
-  /** False: the namespace may hold more services than the step has room for. */
+  /** Returns false if the namespace may contain more services than the step takes. */
   const take = (namespace: string, found: readonly ObjectRecord[], asked: number): boolean => {
     const taken = found.slice(0, room());
     services.push(...taken);

@@ -1,4 +1,4 @@
-/** Shadow mode: a service whose endpoints in the cluster are not what ours would be. */
+/** The difference between a service's endpoints in the cluster and ours, in shadow mode. */
 import { type ServiceKey, shadowKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
@@ -6,7 +6,7 @@ import type { Table } from './table.ts';
 export interface ShadowRecord {
   /** The differences as a JSON list of lines. */
   readonly text: string;
-  /** First seen, ms since the epoch. */
+  /** First observation, ms since the epoch. */
   readonly sinceMs: number;
   readonly confirmed: boolean;
 }
@@ -23,10 +23,10 @@ export async function saveDifference(table: Table, service: ServiceKey, differen
   else await table.put({ ...key(service), text: difference.text, since: difference.sinceMs, confirmed: difference.confirmed ? 1 : 0 });
 }
 
-/** A text may be as long as an item. */
+/** Number of records that are read at once, because a text may be as long as an item. */
 const atOnce = 50;
 
-/** How many of the cluster's services differ now, confirmed. */
+/** Returns the number of the cluster's services with a confirmed difference. */
 export async function countDifferences(table: Table, cluster: string): Promise<number> {
   let differ = 0;
   for await (const item of inPages(table, shadowKey(cluster, '', '').pk, atOnce)) if (item['confirmed'] === 1) differ++;

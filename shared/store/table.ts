@@ -1,8 +1,8 @@
 /**
- * The port to the one table. It is DynamoDB's own vocabulary and nothing more, so that each rule of the protocol is
- * written once, above it, and runs unchanged on every driver (dynamodb.ts, and test/support/table-memory.ts).
+ * The port to the table. It has only DynamoDB's own operations, so each rule of the protocol is written once above it, and runs unchanged on every driver
+ * (dynamodb.ts, and test/support/table-memory.ts).
  *
- * All reads are strongly consistent except `queryDirty` and `scanKeys`. Attributes are flat: no nested paths.
+ * All reads are strongly consistent except `queryDirty` and `scanKeys`. Attributes are flat, without nested paths.
  */
 
 export type Value = string | number | boolean | Uint8Array | ReadonlySet<number>;
@@ -12,10 +12,10 @@ export interface Key {
   readonly sk: string;
 }
 
-/** pk, sk and the item's attributes. The two keys are always text. */
+/** An item with the keys pk and sk, which are always text, and its attributes. */
 export type Item = { readonly [attribute: string]: Value } & Key;
 
-/** A comparison with an absent attribute is false; an absent item has no attributes. Text compares by UTF-8 bytes. */
+/** A comparison with an absent attribute is false. All attributes of an absent item are absent. Text compares by UTF-8 bytes. */
 export type Condition =
   | { readonly absent: string }
   | { readonly present: string }
@@ -27,39 +27,38 @@ export interface Change {
   readonly set?: { readonly [attribute: string]: Value };
   /** DynamoDB's if_not_exists: only an absent attribute is set. */
   readonly setIfAbsent?: { readonly [attribute: string]: Value };
-  /** Set to the number that another attribute was before this update, which may change it; 0 where that was absent. */
+  /** Sets an attribute to the number that another attribute had before this update, or 0 if that was absent. The update may change the other attribute. */
   readonly setFormer?: { readonly [attribute: string]: string };
-  /** Numbers are added to (absent = 0), number sets are united. */
+  /** Adds to numbers (absent = 0) and to number sets. */
   readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
   readonly remove?: readonly string[];
 }
 
-/** Sort keys k with from < k ≤ to, as bytes; either end may be left open. */
+/** Sort keys k with from < k ≤ to, as bytes. Either end may be open. */
 export interface KeyRange {
   readonly from?: string;
   readonly to?: string;
-  /** The first so many of them. */
+  /** Maximum number of items. */
   readonly atMost?: number;
-  /** The items have their keys and no other attribute: a reader of many names is not sent what is stored under them. */
+  /** Returns items with their keys only, so a reader of many names does not transfer their content. */
   readonly keysOnly?: boolean;
 }
 
 export interface Table {
   get(key: Key): Promise<Item | undefined>;
-  /** Every item of the partition in the range, in key order, in as many pages as that takes. */
+  /** Resolves to every item of the partition in the range, in key order, from as many pages as needed. */
   query(pk: string, range?: KeyRange): Promise<readonly Item[]>;
-  /** False when the condition does not hold; the item is then as it was. */
+  /** Resolves to false if the condition fails. The item is then unchanged. */
   put(item: Item, condition?: Condition): Promise<boolean>;
-  /** Creates the item if it is absent and the condition allows it. The item as it is now, or undefined when the condition does not hold. */
+  /** Creates an absent item if the condition allows it. Resolves to the changed item, or to undefined if the condition fails. */
   update(key: Key, change: Change, condition?: Condition): Promise<Item | undefined>;
-  /** False when the condition does not hold. */
+  /** Resolves to false if the condition fails. */
   delete(key: Key, condition?: Condition): Promise<boolean>;
   /**
-   * The sparse index of overdue work: items that have both attributes `dirtyIn` (text, the index's partition) and
-   * `dirtyAt` (ms since the epoch) with dirtyIn = partition and dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
-   * keys and those two attributes only; read the item before acting on it.
+   * Queries the sparse index of overdue work. Resolves to at most `limit` items with `dirtyIn` = partition and `dirtyAt` ≤ until (ms since the epoch), oldest
+   * first. The index is eventually consistent and has only the keys and these two attributes, so read the item before acting on it.
    */
   queryDirty(partition: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
-  /** The keys of the table's next page after `after`, in no order but always the same; eventually consistent. `next`: where to go on, if there is more. */
+  /** Resolves to the keys of the table's next page after `after`, in a stable but arbitrary order, eventually consistent. `next` continues unless undefined. */
   scanKeys(after: Key | undefined): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }>;
 }

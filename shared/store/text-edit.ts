@@ -1,10 +1,10 @@
 /**
- * How a text differs from a former one of the same make: pairs of numbers say what is taken over (the first piece, and how many), and text stands between
- * them. A piece ends with a comma, so that in JSON a field is one. Pure.
+ * The difference between a text and a similar former text. Pairs of numbers are pieces of the former text (the first piece and their number), with new text
+ * between them. A piece ends with a comma, so a JSON field is a piece. Pure.
  */
 export type TextEdit = readonly (number | string)[];
 
-/** Pieces that are passed over when the next one that is alike is looked for: those of a list's element, and no more. */
+/** Number of pieces in which an equal piece is searched for: about a list's element. */
 const nearby = 16;
 
 export function editOf(former: string, text: string): TextEdit {
@@ -56,9 +56,9 @@ function piecesOf(text: string): readonly string[] {
 
 interface Former {
   readonly pieces: readonly string[];
-  /** Where a piece stands that there is once. */
+  /** Index of each piece that occurs once. */
   readonly places: ReadonlyMap<string, number | 'several'>;
-  /** Behind what was taken over last. */
+  /** Index after the last copied piece. */
   readonly expected: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Trigger-time state (TT-1) as it is stored. Each controller has its own. Both are nearly always equal, because a new wake-up runs both controllers, and
- * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, items of its own, so that a change of
- * one pod writes about a kilobyte and not all of it.
+ * The stored trigger-time state (TT-1). Each controller has its own state. The two are nearly always equal, because a new wake-up runs both controllers, and
+ * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, which are separate items, so a change of one pod
+ * writes about a kilobyte instead of all of it.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
@@ -11,25 +11,25 @@ import type { Item, Table } from './table.ts';
 
 export type Triggers = { readonly [C in Controller]: TriggerTimes | undefined };
 
-/** How the state was found, so that only what changed is written. */
+/** The state as it was read, so only changed buckets are written. */
 export interface StoredTriggers {
   readonly triggers: Triggers;
   /** Bucket → its text, for state in buckets. */
   readonly buckets: ReadonlyMap<string, string>;
 }
 
-/** Stands in the work item for "in buckets": how many there are. */
+/** Mark in the work item for state in buckets, followed by their number. */
 const bucketsMark = '#';
 
 type Encoded = readonly [service: number, pods: { readonly [name: string]: number }];
 interface Text {
-  /** The same for both, or one each. */
+  /** `b` is the state of both controllers. Otherwise each controller has its own. */
   readonly b?: Encoded;
   readonly ep?: Encoded;
   readonly sl?: Encoded;
 }
 
-/** `text`: what the work item holds of it. */
+/** `text` is the state's attribute in the work item. */
 export async function readTriggers(table: Table, service: ServiceKey, text: string | undefined): Promise<StoredTriggers> {
   if (text === undefined) return { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
   if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
@@ -39,8 +39,8 @@ export async function readTriggers(table: Table, service: ServiceKey, text: stri
 }
 
 /**
- * Saves large state into its buckets and returns the text for the work item; null for no state. Called under the lease, before the last
- * update. A worker that lost its lease may leave a wrong time behind; it shows in one annotation and heals with the next change.
+ * Saves large state into its buckets and returns the text for the work item, or null without state. Call under the lease, before the last update. A worker
+ * that lost its lease may leave a wrong time, which shows in one annotation until the next change.
  */
 export async function saveTriggers(
   table: Table,
@@ -92,7 +92,7 @@ function decode(texts: readonly string[]): Triggers {
   return merged;
 }
 
-/** Buckets by a hash of the pod's name: a pod stays in its bucket until the number of buckets doubles. */
+/** Divides pods into buckets by a hash of their names. A pod stays in its bucket until the number of buckets doubles. */
 function split(next: Triggers, podsPerBucket: number): ReadonlyMap<string, string> {
   const pods = Math.max(next.endpoints?.pods.size ?? 0, next.slices?.pods.size ?? 0);
   const count = 2 ** Math.ceil(Math.log2(pods / podsPerBucket));

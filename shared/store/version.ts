@@ -1,17 +1,17 @@
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 
 /**
- * Versions order everything the snapshot holds of one kind in one cluster: the incarnation, then the resourceVersion.
+ * Versions order all records of one kind in one cluster: by incarnation, then by resourceVersion.
  *
- * Text, never a number: resourceVersions may have 39 digits (KEP-5504). Their count of digits goes before them, so that comparing
- * the text compares the numbers, at 15 bytes where padding to equal length takes 45.
+ * A version is text, because resourceVersions may have 39 digits (KEP-5504). The number of digits precedes them, so comparing texts compares the numbers. This
+ * takes 15 bytes, while padding to equal length would take 45.
  */
 export type Version = string;
 
-/** No version: smaller than every other. */
+/** The version of an absent record, which is smaller than any other. */
 export const noVersion: Version = '';
 
-/** Throws for a text that is no resourceVersion of a conforming API server. */
+/** Throws if the text is not a resourceVersion of a conforming API server. */
 export function versionOf(incarnation: number, resourceVersion: string): Version {
   if (!isResourceVersion(resourceVersion)) throw new RangeError(`not a resourceVersion (1 to 39 digits): ${JSON.stringify(resourceVersion)}`);
   return String(incarnation).padStart(6, '0') + String(resourceVersion.length).padStart(2, '0') + resourceVersion;

@@ -1,16 +1,16 @@
-/** Metrics as lines of CloudWatch's Embedded Metric Format: no call to CloudWatch, no agent. */
+/** Writes metrics as lines of CloudWatch's Embedded Metric Format, which needs neither calls of CloudWatch nor an agent. */
 import { type ClusterMetrics, metrics as declared, isKeptOfCluster, type MetricName, type Unit } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
 export interface EmfMetrics extends Metrics {
-  /** Writes what was put since the last flush; the end of each invocation. */
+  /** Writes the metrics since the last flush. Call it at the end of each invocation. */
   flush(): void;
 }
 
 /**
- * An observation with a cluster counts twice, for the fleet and for the cluster, by way of two dimension sets on one line;
- * one without counts for the fleet. Labels of its own are in both sets. Every value is kept, so that percentiles are true.
+ * An observation with a cluster counts twice, for the fleet and for the cluster, by two dimension sets on one line. An observation without a cluster counts
+ * for the fleet. Its labels are in both sets. Every value is kept, so percentiles are exact.
  */
 export function emfMetrics(write: (line: string) => void, now: () => number, namespace: string, clusterMetrics: ClusterMetrics = 'all'): EmfMetrics {
   const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<Name, number[]> }>();
@@ -41,14 +41,14 @@ export function emfMetrics(write: (line: string) => void, now: () => number, nam
   };
 }
 
-/** The format's own limits. */
+/** Limits of the format. */
 const maxValues = 100;
 const maxMetrics = 100;
 
 type Name = MetricName | UpstreamMetricName;
 type Part = ReadonlyMap<Name, readonly number[]>;
 
-/** Upstream's all count something. */
+/** All upstream metrics are counts. */
 const unitOf = (name: Name): Unit => (name in declared ? declared[name as MetricName].unit : 'Count');
 
 function parts(values: Part): Part[] {
@@ -76,8 +76,8 @@ interface Section {
 }
 
 /**
- * A line costs a hundred bytes beside its metrics. Each label and each metric has one value in it, so observations that differ in a label's value, and a
- * metric with two sets of labels, are on lines of their own.
+ * Returns true if two sections fit on one line, which saves a hundred bytes. A line has one value for each label and each metric, so observations with
+ * different values of a label, or a metric with two sets of labels, need separate lines.
  */
 function mayShareALine(a: Section, b: Section): boolean {
   const isEqual = (name: string): boolean => !(name in b.dimensions) || a.dimensions[name] === b.dimensions[name];
@@ -102,7 +102,7 @@ function directives({ namespace, clusterMetrics }: Kept, { dimensions, values }:
   const directive = (Dimensions: readonly (readonly string[])[], metrics: readonly Name[]) => ({
     Namespace: namespace,
     Dimensions,
-    // Without a unit a value is a number: a count needs no word of its own on each line.
+    // A count needs no unit, because the default is a plain number.
     Metrics: metrics.map((name) => ({ Name: name, ...(unitOf(name) !== 'Count' && { Unit: unitOf(name) }) })),
   });
   const ofCluster =
@@ -116,5 +116,5 @@ function directives({ namespace, clusterMetrics }: Kept, { dimensions, values }:
   ];
 }
 
-/** A gauge of upstream's means nothing without its cluster: sweep publishes it only where it is kept for each. */
+/** An upstream gauge is meaningless without its cluster, so sweep publishes it only if clusters have metrics of their own. */
 const isGauge = (name: Name): boolean => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';

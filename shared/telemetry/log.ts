@@ -1,6 +1,6 @@
 import type { Fields, Log } from './port.ts';
 
-/** One JSON object a line: time, level, message, then the fields, those of the moment first. Errors become name, message and stack, with their causes. */
+/** Writes one JSON object a line: time, level, message, then `current` fields and the given ones. Errors become name, message and stack, with their causes. */
 export function jsonLog(write: (line: string) => void, now: () => number, fields: Fields = {}, current: () => Fields = () => ({})): Log {
   const at =
     (level: string) =>

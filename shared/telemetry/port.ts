@@ -3,7 +3,7 @@ import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 
 export type Dimensions = { readonly [name: string]: string };
 
-/** Where numbers go: EMF lines on Lambda, the console's store in a local run, a record in tests. */
+/** The sink of metrics: EMF lines on Lambda, the console's store in a local run, a record in tests. */
 export interface Metrics {
   /** Adds one observation. Counters take the increment, gauges and durations the value, in the unit that contract/metrics.ts declares. */
   put(name: MetricName | UpstreamMetricName, value: number, dimensions?: Dimensions): void;
@@ -11,7 +11,7 @@ export interface Metrics {
 
 export type Fields = { readonly [field: string]: unknown };
 
-/** Constant lower-case messages, everything that varies in the fields. */
+/** Messages are constant and in lower case. All variable parts are fields. */
 export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;

@@ -1,4 +1,4 @@
-/** After a switch of mode, or the first lists, every service is added once, in steps. The record of the cluster says where the next step begins, should this worker die. */
+/** Adds every service once, in steps, after a switch of mode or the first lists. The cluster's record has the next position, in case a worker dies. */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
@@ -20,17 +20,17 @@ export interface AddAllDeps {
   readonly log: Log;
 }
 
-/** Some tenths of a second of a worker; if it dies, the next worker repeats the step. */
+/** A step takes some tenths of a second. If the worker dies, the next worker repeats the step. */
 const usualStep: Step = { services: 500, entries: 5_000 };
 
 export interface Added {
-  /** Existing services. The step also wakes deleted services, and does not count them. */
+  /** Number of existing services. The step also wakes deleted services without counting them. */
   readonly services: number;
-  /** Where the next step begins; undefined: every service is added, or another switch since then adds them all again. */
+  /** Position of the next step. Undefined if every service is added, or if another switch adds them all again. */
   readonly place: Place | undefined;
 }
 
-/** One step. Deleted services too: one that was deleted while nothing was written left its Endpoints behind. */
+/** Adds the services of one step. Deleted services are among them, because their Endpoints remain if they were deleted while the hub did not write. */
 export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step);
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
@@ -40,7 +40,7 @@ export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place
   return { services: services.filter((s) => isAlive(s) && !isCanary(s.name)).length, place: isRecorded ? place : undefined };
 }
 
-/** All steps that are left, or those that begin before `untilMs`: sweep takes the others. */
+/** Runs all remaining steps that begin before `untilMs`. Sweep runs the rest. */
 export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
   let total = 0;
   let place = wakingPlace<Place>(meta.modeSwitch);
@@ -49,6 +49,6 @@ export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usual
     total += added.services;
     place = added.place;
   } while (place && deps.now() < untilMs);
-  if (!place) deps.log.info('every service woken', { cluster: meta.id, services: total, mode: meta.mode });
+  if (!place) deps.log.info('every service enqueued', { cluster: meta.id, services: total, mode: meta.mode });
   return total;
 }

@@ -1,4 +1,4 @@
-/** client-go's Add and AddAfter: services owe a run of both controllers. */
+/** client-go's Add and AddAfter: enqueues services for a run of both controllers. */
 import { concurrently } from '#shared/concurrently.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -10,7 +10,7 @@ import { leaseEndSeconds } from './rules/backoff.ts';
 import { isLeased, latestGeneration } from './rules/item.ts';
 import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
-/** Services to be added, each once: the earliest time wins, and any wish for a live read. */
+/** Collects services to be added, each once, with the earliest time. If any of its wake-ups needs an uncached read, the merged one does. */
 export class WakeUps {
   readonly #wakeUps = new Map<string, WakeUp>();
 
@@ -40,13 +40,13 @@ export interface AddDeps {
   readonly table: Table;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Left out where services are seldom added. */
+  /** Absent if services are seldom added. */
   readonly leaseEndWakeUps?: LeaseEndWakeUps;
 }
 
 /**
- * Adds a generation to each service, then sends its wake-up; a redundant one finds its generation done. A service under a lease gets one wake-up for
- * the end of the lease (lease-end-wake-ups.ts): any other would only find the lease. Resolves with the number of messages when the queue has accepted
+ * Adds a generation to each service, then sends its wake-up. A redundant wake-up finds its generation done. A service under a lease gets one wake-up at the
+ * end of the lease (lease-end-wake-ups.ts), because an earlier one would only find the lease. Resolves to the number of messages when the queue has accepted
  * all of them.
  */
 export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
@@ -59,26 +59,26 @@ export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: strin
 interface Added {
   readonly service: ServiceKey;
   readonly wakeUp: Delayed;
-  /** Of a wake-up for the end of a lease. */
+  /** End of the lease, ms since the epoch, for a wake-up at its end. */
   readonly leaseEndsMs?: number | undefined;
 }
 
-/** The wake-up to be sent; undefined: another one is pending for it. */
+/** Resolves to the wake-up to be sent, or to undefined if a pending wake-up covers it. */
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, name: w.service };
   const add = w.readFromApiServer ? addGenerationForApiRead : addGeneration;
-  // A wake-up that waits for its turn is not overdue before that.
+  // A wake-up that waits for its turn becomes overdue only after it.
   const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));
   const addedMs = now();
   if (w.pace === 'follows') return undefined;
   // Later changes rely on a leading wake-up, so a lease does not replace it.
   if (w.pace || !item.lease || !isLeased(item, addedMs)) {
-    // The holder of an expired lease may still be writing: a wake-up names its generation only where that met no lease (functions/sync/state/prefetch.ts).
+    // A wake-up has its generation only if that met no lease, because the holder of an expired lease may still write (functions/sync/state/prefetch.ts).
     return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? latestGeneration : item.generation, addedMs) };
   }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
-  // The wake-up's own delay is of no use: the holder of the lease goes on at once.
+  // The wake-up's own delay does not apply, because the holder of the lease runs again at once.
   const wakeUp = allAtLeaseEnd(service, leaseEndSeconds(item.lease.untilMs - addedMs), addedMs);
   return { service, wakeUp, leaseEndsMs: wakeUp.message.dueMs };
 }

@@ -1,4 +1,4 @@
-/** All exports and imports of a cluster: after a switch, and with each resync. */
+/** Wake-ups of all exports and imports of a cluster, after a switch and with each resync. */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -12,8 +12,8 @@ import { type WakeUp, wakeNow } from './rules/message.ts';
 import { exportWork, importWork } from './rules/work-kind.ts';
 
 /**
- * Exports that the cluster may not make any more, or that are gone, are among them: their runs withdraw them. Names alone are read, and of each
- * namespace and cluster twice as many as it may export: a relay can make up any number of them.
+ * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw them. Only names are read, and at most twice as
+ * many as a namespace and cluster may export, because a relay can invent any number of them.
  */
 export async function clustersetWakeUps(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
@@ -39,7 +39,7 @@ async function importWakeUps(table: Table, id: string, set: string): Promise<rea
   await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
     for await (const { name } of namesInSet(table, set, namespace)) add({ namespace, name });
   });
-  // The run of an import that nothing exports, and that the index of the set does not know any more, withdraws it (MC-83).
+  // An import without exporters, which the set's index lacks, is withdrawn by its run (MC-83).
   for await (const made of objectNamesIn(store, 'ServiceImport', '')) add(made);
   return imports.all;
 }

@@ -5,16 +5,16 @@ import type { Table } from '#shared/store/table.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 
-/** What the work queue needs of the world. */
+/** Dependencies of the work queue. */
 export interface WorkQueueDeps {
   readonly table: Table;
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   readonly metrics: Metrics;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Unique for all workers for all time. */
+  /** Returns an id that is unique among all workers for all time. */
   readonly newLeaseId: () => string;
   readonly leaseEndWakeUps: LeaseEndWakeUps;
-  /** The defaults where left out. */
+  /** The default limits if absent. */
   readonly limits?: Limits;
 }

@@ -1,6 +1,6 @@
 /**
- * client-go's Done, with AddRateLimited or Forget for each controller. Wake-ups are sent first and recorded after: the other way round a crash in
- * between loses the work.
+ * client-go's Done, with AddRateLimited or Forget for each controller. Wake-ups are sent before they are recorded, because a crash in between would lose the
+ * work in the opposite order.
  */
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -18,11 +18,11 @@ import type { Claim } from './take.ts';
 
 export interface FinishedRun {
   readonly outcomes: ReadonlyMap<Controller, Outcome>;
-  /** Addresses of the cluster's queues, as its record has them. */
+  /** URLs of the cluster's queues from its record. */
   readonly queues: QueueUrls | undefined;
-  /** New text of trigger times; null: none on the item; undefined: as it is. */
+  /** New text of trigger times. Null removes it from the item, and undefined keeps it. */
   readonly triggers?: string | null | undefined;
-  /** Id of the record that the worker writes of the run once the lease is free; undefined: it writes none. */
+  /** Id of the history record that the worker writes once the lease is released. Undefined without a record. */
   readonly newestRecord?: number | undefined;
   /** A generation was added during the run. */
   readonly isBehind?: boolean;
@@ -35,12 +35,12 @@ export interface GivenUp {
 }
 
 export interface Finished {
-  /** `continue`: a generation was added during the run, and the lease is kept for it. */
+  /** `continue`: a generation was added during the run, so the lease is kept for it. */
   readonly next: { readonly kind: 'done' | 'lease-lost' } | { readonly kind: 'continue'; readonly claim: Claim };
   readonly gaveUp: readonly GivenUp[];
 }
 
-/** `mayContinue`: there is time for another run under this lease. */
+/** `mayContinue` is true if the time suffices for another run under this lease. */
 export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: FinishedRun, mayContinue: boolean): Promise<Finished> {
   const nowMs = deps.now();
   const queues = deps.queues(claim.service.cluster, run.queues);
@@ -62,7 +62,7 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
 
 interface Decided {
   readonly after: { readonly [C in Controller]?: ControllerState };
-  /** By their wait in seconds: controllers that wait for the same time share a wake-up. */
+  /** Retries by their wait in seconds. Controllers with the same wait share a wake-up. */
   readonly retries: ReadonlyMap<number, { readonly numbers: RetryNumbers; readonly requeues: number }>;
   readonly gaveUp: readonly GivenUp[];
 }
@@ -113,7 +113,7 @@ interface Ending {
   readonly queues: ClusterQueues;
 }
 
-/** The lease is released, or kept for the generation that was added meanwhile. */
+/** Releases the lease, or keeps it for a generation that was added meanwhile. */
 async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBehind, mayContinue, queues }: Ending): Promise<Finished['next']> {
   const { service } = claim;
   if (isDone({ ...record.before, ...record.after }, record.generation)) {
@@ -126,7 +126,7 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBe
   }
   const item = await releaseOwing(deps.table, service, record);
   if (!item) return { kind: 'lease-lost' };
-  // Wake-ups that met the lease meanwhile were sent away until its end, which is for the case that this worker dies before it sends this one.
+  // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the following one.
   if (item.generation > record.generation) {
     const wakeUp = { namespace: service.namespace, service: service.name, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
     await queues.syncs.send([outgoing(newWork(service.cluster, wakeUp, item.generation, deps.now()))]);

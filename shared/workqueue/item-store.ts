@@ -1,6 +1,6 @@
 /**
- * The work item in the table: one lease for both controllers of a service. "Never two syncs of the same key at once" (upstream's contract) is `claim`
- * here: a conditional write that only one worker can win until the lease has run out. No other file knows the names of the attributes.
+ * The work item in the table: one lease for both controllers of a service. `claim` implements upstream's contract "never two syncs of the same key at once"
+ * by a conditional write, which succeeds for only one worker until the lease expires. Only this file uses the names of the attributes.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
@@ -25,13 +25,13 @@ export async function readWork(table: Table, service: ServiceKey): Promise<WorkI
   return decodeWork(await table.get(key(service)));
 }
 
-/** The service owes a run that covers the generation of the item that comes back. */
+/** Adds a generation. Resolves to the item with the generation that a run must cover. */
 export async function addGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
   const item = await table.update(key(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
   return decodeWork(item);
 }
 
-/** As `addGeneration`, and the run is to read its outputs from the API server. One write: a run in between would use up the wish. */
+/** Like `addGeneration`, and makes the run read its outputs from the API server. This is one write, because a run between two writes would use up the mark. */
 export async function addGenerationForApiRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
   for (;;) {
     const { generation } = await readWork(table, service);
@@ -45,8 +45,8 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
 }
 
 /**
- * Takes the lease if no worker holds it and one of the controllers is not done. The item as it is now: its generation is what the run covers.
- * Undefined when another worker was faster.
+ * Takes the lease if it is free or expired and one of the controllers is not done. Resolves to the current item, whose generation the run covers, or to
+ * undefined if another worker was faster.
  */
 export async function claim(
   table: Table,
@@ -75,8 +75,8 @@ export async function claim(
 }
 
 /**
- * As `claim`, without reading the item first, for the usual case: no worker holds the lease, and one of the controllers neither has the generation done nor
- * waits for a retry that covers it. Undefined in every other case, which `claim` is for.
+ * Like `claim` without a read of the item, for the usual case. The lease is free, and a controller has neither done the generation nor has a pending retry for
+ * it. Resolves to undefined in any other case, for which `claim` exists.
  */
 export async function claimUnread(
   table: Table,
@@ -92,16 +92,16 @@ export async function claimUnread(
   return item && decodeWork(item);
 }
 
-/** The end of a run, as it is recorded. */
+/** The recorded end of a run. */
 export interface RunRecord {
   readonly leaseId: string;
   readonly generation: number;
-  /** The controllers' states when they were claimed, and those that are different now. */
+  /** The controllers' states at the claim, and the changed states. */
   readonly before: ControllerStates;
   readonly after: { readonly [C in Controller]?: ControllerState };
-  /** New text of trigger times; null: none on this item; undefined: as it is. */
+  /** New text of trigger times. Null removes it from the item, and undefined keeps it. */
   readonly triggers: string | null | undefined;
-  /** Id of the newest record of its history; undefined: as it is. */
+  /** Id of the newest record of the history. Undefined keeps it. */
   readonly newestRecord?: number | undefined;
   readonly nowMs: number;
 }
@@ -112,8 +112,8 @@ const dirtySince = (service: ServiceKey, nowMs: number) => ({ dirtyAt: nowMs, di
 const isHeldBy = (leaseId: string): Condition => ({ attribute: 'lease', is: '=', value: leaseId });
 
 /**
- * Nothing more is owed: frees the lease and takes the item off the index of dirty ones, if no generation was added since the claim. False when one
- * was, or when the lease belongs to another worker: then nothing is written.
+ * Releases the lease and removes the item from the dirty index. Resolves to false, without a write, if a generation was added since the claim, or if the lease
+ * belongs to another worker.
  */
 export async function releaseClean(table: Table, service: ServiceKey, record: RunRecord): Promise<boolean> {
   const { set, remove } = changeOf(record);
@@ -125,7 +125,7 @@ export async function releaseClean(table: Table, service: ServiceKey, record: Ru
   return item !== undefined;
 }
 
-/** Frees the lease of a service that still owes a run. The item as it is now; undefined when the lease belongs to another worker. */
+/** Releases the lease of a service with pending work. Resolves to the current item, or to undefined if the lease belongs to another worker. */
 export async function releaseOwing(table: Table, service: ServiceKey, record: RunRecord): Promise<WorkItem | undefined> {
   const { set, remove } = changeOf(record);
   const change = { set: { ...set, ...dirtySince(service, record.nowMs) }, remove: [...remove, ...leaseAttributes] };
@@ -134,8 +134,8 @@ export async function releaseOwing(table: Table, service: ServiceKey, record: Ru
 }
 
 /**
- * A generation was added during the run: the worker goes on under the same lease, which covers the generation of the item that comes back. Undefined
- * when the lease belongs to another worker.
+ * Extends the lease for a generation that was added during the run. Resolves to the item with the generation that the next run covers, or to undefined if the
+ * lease belongs to another worker.
  */
 export async function renew(table: Table, service: ServiceKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
   const change = changeOf(record);

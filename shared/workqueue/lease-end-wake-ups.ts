@@ -1,17 +1,17 @@
 /**
- * The holder of a lease sees every generation before it releases the lease, and runs again or sends a wake-up for it (finish.ts). So a change that
- * meets a lease needs a wake-up only for the case that the holder dies: one that is due when the lease expires, for all that is owed then.
+ * The holder of a lease sees every generation before it releases the lease, and runs again or sends a wake-up for it (finish.ts). A change that meets a lease
+ * needs a wake-up only in case the holder dies. The wake-up is due when the lease expires, and is for the latest generation.
  *
- * One such wake-up a service is enough, for every lease until it is due. A later lease can only expire later, so the wake-up never comes too late; if
- * it meets a lease, it waits for the end of that one.
+ * One such wake-up a service suffices for every lease until it is due. A later lease can only expire later, so the wake-up is never too late. If it meets a
+ * lease, it waits for the end of that lease.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 
-/** The queue has a clock of its own: a wake-up that is about to come, or has just come, does not count as pending. */
+/** Margin for the queue's own clock: a wake-up that is due about now does not count as pending. */
 const marginMs = 1_000;
 
-/** The lease-end wake-ups that this process has sent and that are not due yet. A warm worker keeps them; nothing is lost with them. */
+/** Pending lease-end wake-ups that this process has sent. A warm worker keeps them, and their loss costs only redundant wake-ups. */
 export class LeaseEndWakeUps {
   readonly #maxKept: number;
   readonly #dueMs = new Map<string, number>();
@@ -20,12 +20,12 @@ export class LeaseEndWakeUps {
     this.#maxKept = maxLeaseEnds;
   }
 
-  /** Is one pending that will be handled after `nowMs`? `nowMs` is read after the generation was added, or the lease seen: not before. */
+  /** Returns true if a pending wake-up will be handled after `nowMs`. Read `nowMs` after adding the generation or reading the lease. */
   isPending(service: ServiceKey, nowMs: number): boolean {
     return (this.#dueMs.get(idOf(service)) ?? 0) - marginMs > nowMs;
   }
 
-  /** The queue has accepted one that is due then. */
+  /** Call after the queue has accepted a wake-up that is due at `dueMs`. */
   sent(service: ServiceKey, dueMs: number): void {
     if (this.#dueMs.size >= this.#maxKept) this.#dueMs.clear();
     this.#dueMs.set(idOf(service), dueMs);

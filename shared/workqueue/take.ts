@@ -1,4 +1,4 @@
-/** client-go's Get: a worker takes the lease of a service for a wake-up, or learns that there is nothing to do now. */
+/** client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now. */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -10,28 +10,28 @@ import { leaseEndSeconds } from './rules/backoff.ts';
 import { controllersToRun, isLeased, type Lease, latestGeneration, type WorkItem } from './rules/item.ts';
 import { allAtLeaseEnd, delayUntil, isNewWork, retryAtLeaseEnd } from './rules/message.ts';
 
-/** The lease of a service, and what is to be run under it. */
+/** The lease of a service, and the controllers to run under it. */
 export interface Claim {
   readonly service: ServiceKey;
   readonly message: WakeUpMessage;
   readonly leaseId: string;
-  /** As it is under the lease: the run covers its generation. */
+  /** The item under the lease. The run covers its generation. */
   readonly item: WorkItem;
   readonly controllers: readonly Controller[];
-  /** From a worker whose lease had expired, and whose writes may not have been saved. */
+  /** The lease of another worker had expired, whose writes may not have been saved. */
   readonly wasTakenOver: boolean;
 }
 
 export type Taken = { readonly kind: 'claimed'; readonly claim: Claim } | { readonly kind: 'nothing-owed' | 'not-due' | 'lease-busy' };
 
-/** Unless it throws, the wake-up is handled, but for a claim's: another one is in the queue where there is reason for one. */
+/** If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is needed. */
 export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Promise<Taken> {
   const service: ServiceKey = { cluster: message.cluster, namespace: message.namespace, name: message.service };
   if (message.notBeforeMs !== undefined && message.notBeforeMs > deps.now()) {
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
     return { kind: 'not-due' };
   }
-  // New work mostly finds its service free: one call instead of two.
+  // New work usually finds its service free, so one call is tried instead of two.
   if (isNewWork(message) && message.generation !== latestGeneration) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + limitsOf(deps).sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
@@ -58,11 +58,11 @@ interface Busy {
   readonly message: WakeUpMessage;
   readonly controllers: readonly Controller[];
   readonly lease: Lease;
-  /** When the lease had not expired. */
+  /** A time before the lease expired, ms since the epoch. */
   readonly nowMs: number;
 }
 
-/** The holder runs for all that is owed, unless it dies: one wake-up for new work waits for that, and each retry for itself. */
+/** Sends a wake-up for the end of the lease, in case the holder dies before it covers the pending work. New work shares one wake-up. Each retry has its own. */
 async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, controllers, lease, nowMs }: Busy): Promise<void> {
   deps.metrics.put('Bounced', 1, { cluster: service.cluster });
   const isNew = isNewWork(message);
@@ -73,7 +73,7 @@ async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, controll
   if (isNew) deps.leaseEndWakeUps.sent(service, nowMs + seconds * 1000);
 }
 
-/** The item as it is now, if the lease is still this claim's: asked before anything is saved that a run has written (docs/architecture.md, "Echo"). */
+/** Returns the current item if this claim still has the lease. Call before saving the writes of a run (docs/architecture.md, "Echo"). */
 export async function readIfHeld({ table }: Pick<WorkQueueDeps, 'table'>, { service, leaseId }: Claim): Promise<WorkItem | undefined> {
   const item = await readWork(table, service);
   return item.lease?.id === leaseId ? item : undefined;

@@ -1,6 +1,6 @@
 import { readEvents } from '#shared/queue/events.ts';
 
-/** What a batch is for, as far as its time on AWS goes by that. `beside`: of ingest, with nothing in it but echoes and heartbeats. */
+/** Kinds of batches, by which their time on AWS is drawn. `beside`: an ingest batch of echoes and heartbeats only. */
 export type BatchKind = 'ingest' | 'beside' | 'sync';
 
 export function batchKind(stage: 'ingest' | 'sync', bodies: readonly string[]): BatchKind {

@@ -1,4 +1,4 @@
-/** What `npm run bench` times: both controllers on one service, its pods as sync has them (projected), everything settled but for the change. */
+/** Cases of `npm run bench`: both controllers on one service with projected pods, in a settled state except for one change. */
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
@@ -36,7 +36,7 @@ export function decideCase(count: number, change: Change): Case {
     });
   const slicesInput = { ...slicesCommon, pods, slices, triggerTimes: made.triggerTimes };
 
-  // Above 1,000 pods Endpoints are truncated and a pod's change may not show in them, so the slices say whether the case is what it is called.
+  // Above 1,000 pods Endpoints are truncated and may not show a pod's change, so the slices confirm the kind of the case.
   const outcome = decideSlices(slicesInput).outcome;
   if (outcome !== (change === 'none' ? 'unchanged' : 'write')) throw new Error(`${count} pods, change ${change}: ${outcome}`);
   return { pods: count, change, endpoints: () => decideEndpoints(endpointsInput), slices: () => decideSlices(slicesInput) };

@@ -40,7 +40,7 @@ try {
 for (const change of changes) {
   console.log(`\nours, ${change === 'none' ? 'no change' : 'one pod changed'}: medians in ms`);
   console.table(Object.fromEntries(sizes.map((size) => [`${size} pods`, row(change, size)])));
-  // Medians also grow with whatever else the machine does meanwhile, the longer a run the more.
+  // Medians also grow with other work of the machine, more so for longer runs.
   const growth = best(`sum/${change}/5000`) / best(`sum/${change}/1000`);
   console.log(`growth of the sum's best time from 1,000 to 5,000 pods: ${growth.toFixed(1)} times (5 is linear)`);
 }

@@ -1,6 +1,6 @@
 /**
- * How long one run of the endpoints controller takes, in ms: `node test/bench/endpoints.ts`. Upstream takes about 22 ms for 5,000
- * pods. On a busy machine the best time says most; the first one is what a cold function pays.
+ * Measures a run of the endpoints controller in ms: `node test/bench/endpoints.ts`. Upstream takes about 22 ms for 5,000 pods. On a busy machine the best
+ * time is the most reliable. The first time is that of a cold function.
  */
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';

@@ -1,15 +1,15 @@
-/** What the first lists of a cluster ask of the table, counted: the same on every machine. */
+/** Counts the table's requests for the first lists of a cluster, which are the same on every machine. */
 import type { Key } from '#shared/store/table.ts';
 import { HubWorld } from '#test/support/hub-world.ts';
 import { type ClusterSize, clusterObjects } from './cost/cluster-objects.ts';
 
-/** What DynamoDB writes in a partition in a second, before it splits the partition by its keys. */
+/** Write units that a partition of DynamoDB takes in a second before it is split by its keys. */
 const partitionUnitsASecond = 1_000;
 
 export interface CountedLists {
   readonly calls: { readonly reads: number; readonly writes: number };
   readonly writeUnits: number;
-  /** Of the partition that is written most. */
+  /** The partition with the most writes. */
   readonly busiest: { readonly partition: string; readonly writeUnits: number; readonly seconds: number };
 }
 

@@ -30,7 +30,7 @@ function shown(store: Store): number {
 
 interface Measured {
   readonly seconds: number;
-  /** Processor seconds of each process of the run: where the time goes, whatever else the machine does. */
+  /** Processor seconds of each process of the run, independent of other work of the machine. */
   readonly processor: ReadonlyMap<string, number>;
 }
 

@@ -4,8 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const ticks = 100;
 
 /**
- * Processor time of the processes of a group so far, by the name of what each runs; nothing where there is no /proc. It says where time goes on a machine
- * that has other work too.
+ * Returns the processor time of a group's processes by program, or nothing without /proc. It shows where the time goes, even on a machine with other work.
  */
 export function processorSeconds(group: number): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();

@@ -1,8 +1,7 @@
 /**
- * `npm run bench -- rebuild`: how long it takes from an empty table until every service has been synced again (runbook, "The table is lost"). A local
- * run with its real processes, on an embedded API server with 200 services of 10 pods: every item of the table is deleted while it runs, pods
- * come and go meanwhile, the cluster is registered as a deploy does it, functions and relay begin anew. No address of a pod that is alive and
- * ready may go at any moment.
+ * `npm run bench -- rebuild` measures the time from an empty table until every service is synced again (runbook, "The table is lost"). It uses a local run
+ * with its real processes, on an embedded API server with 200 services of 10 pods. Every item of the table is deleted during the run, and pods are added and
+ * removed. Then the cluster is registered as by a deploy, and functions and relay restart. No address of a live and ready pod may be removed at any moment.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +25,7 @@ import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 
 const size = { namespaces: 5, services: 200, pods: 2000 };
-/** Pods that go, and pods that come, while nobody knows anything. */
+/** Numbers of pods that are removed, and added, while the table is empty. */
 const changed = 40;
 const patienceMs = 3 * 60_000;
 

@@ -29,7 +29,7 @@ if (loads.length === 0) throw new Error(`--rate ${values.rate}: 20, 100 or 300 f
 const others = 'namespace-controller,garbage-collector-controller';
 
 interface Writer {
-  /** What it has said: shown when flips are lost. */
+  /** Output of the run, shown if flips are lost. */
   readonly lines: readonly string[];
   stop(): Promise<unknown>;
 }

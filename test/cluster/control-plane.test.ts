@@ -69,7 +69,7 @@ it('a paged list is consistent though its pages differ in size and one was broke
   api.close();
 });
 
-it('nothing of it is left when it has been stopped', async () => {
+it('the control plane leaves no process or file after its stop', async () => {
   const other = await startControlPlane();
   const pid = other.apiServer.pid as number;
   await other.stop();

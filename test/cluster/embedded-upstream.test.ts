@@ -23,7 +23,7 @@ e2eSuite({
       binary: await controlPlaneBinary(),
       args: [
         `--kubeconfig=${kubeconfig}`,
-        // It speaks no protobuf.
+        // The embedded server does not support protobuf.
         '--kube-api-content-type=application/json',
         '--controllers=endpoints-controller,endpointslice-controller',
         '--leader-elect=false',

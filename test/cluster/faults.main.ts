@@ -1,6 +1,6 @@
 /**
- * npm run test:faults [-- --seed N]: the whole system on a real control plane while things break, for about six minutes. Nothing may be lost,
- * and in the end the cluster is what both controllers make of it.
+ * npm run test:faults [-- --seed N] runs the whole system on a real control plane with faults, for about six minutes. No change may be lost, and in the end
+ * the cluster equals the output of both controllers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -52,10 +52,10 @@ async function churned(scene: Scene, seconds: number): Promise<readonly string[]
   return Object.entries(lost).flatMap(([kind, n]) => (n > 0 ? [`${n} flips were lost in ${kind}`] : []));
 }
 
-/** What docs/architecture.md promises. */
+/** Promises of docs/architecture.md. */
 const failOverMs = 10_000;
 
-/** The relay that speaks is struck in each way; kube-controller-manager's own fail-over beside it. */
+/** Hits the leading relay by each fault, and compares with kube-controller-manager's own fail-over. */
 async function relayFailsOver(scene: Scene): Promise<void> {
   const life = await startLife(scene.api, 'fail-over-life', random);
   const subject = await startSubject(scene.api, 'fail-over');
@@ -113,7 +113,7 @@ async function play(scene: Scene): Promise<void> {
   await twoWriters(scene);
 }
 
-/** They hurt each other: what one has just written the other may undo. So there is nothing to be said of single changes, only of the end. */
+/** Two writers undo each other's writes. Only the final state can be checked, and not single changes. */
 async function twoWriters(scene: Scene): Promise<void> {
   const { controllerManager } = scene.controlPlane;
   const runs = async (controllers: string): Promise<void> => {
@@ -170,7 +170,7 @@ try {
   if (failed.length > 0) console.log(scene.lines.slice(-200).join('\n'));
   await scene.stop();
 }
-// Once more at the end, where it is looked for; what the processes said last is above.
+// The failures are repeated at the end, where readers look. The processes' last output is above.
 for (const what of failed) console.log(`NOT  ${what}: npm run test:faults -- --seed ${values.seed}`);
 console.log(`${Math.round((Date.now() - startedAt) / 1000)} s`);
 console.log(`${passed} passed, ${failed.length} failed`);

@@ -4,8 +4,8 @@ import { startControlPlane } from '#test/support/control-plane.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 
 /**
- * npm run relay-memory: how much memory the relay comes to need at 20,000 pods on a real API server, first while they are
- * made, then started anew, so that it lists them all; each time with readiness changing afterwards. Linux only.
+ * npm run relay-memory measures the relay's memory with 20,000 pods on a real API server: first while the pods are created, then after a restart, when it
+ * lists them all. Readiness changes follow each time. Linux only.
  */
 const load: ChurnLoad = { services: 200, pods: 100, rate: 20, seconds: 30, clean: false };
 const limit = 160;

@@ -1,7 +1,7 @@
 import { e2eSuite } from '#test/e2e/suite.ts';
 import { startControlPlane } from '#test/support/control-plane.ts';
 
-// That it holds here proves what the suite expects of ours.
+// The suite passes with upstream's controllers, which proves its expectations.
 e2eSuite({
   name: 'kube-controller-manager on a real control plane',
   async connect() {

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What needs the real control plane: `npm run test:cluster`. The first run builds it. */
+/** Tests that need the real control plane: `npm run test:cluster`. The first run builds it. */
 export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts'],

@@ -1,4 +1,4 @@
-/** What the writer's credentials are good for, on a real API server: the manifest's RBAC and admission policies against who would get past them. */
+/** The limits of the writer's credentials on a real API server: tries to bypass the manifest's RBAC and admission policies. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -88,7 +88,7 @@ const event = (namespace: string, component: string, about: Body = { kind: 'Serv
   message: 'a message',
   ...more,
 });
-/** What is there, as the writer would send it to make it its own. */
+/** Returns an existing object as the writer would send it to take it over. */
 const taken = (held: Body, over: Body): Body => ({
   ...held,
   ...over,
@@ -337,7 +337,7 @@ const attempts: readonly (() => Attempt)[] = [
     { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'newer', namespace: 'shop' }, reportingController: 'kubelet' },
   ],
   () => ['an Event deleted', 'DELETE', eventsOf('shop', 'of-the-kubelet')],
-  // What else there is
+  // Further objects
   () => [
     'a label of a Service',
     'PATCH',
@@ -359,7 +359,7 @@ const isRefusal = (path: string, { status, body }: Answer): boolean =>
   (status === 422 && /ValidatingAdmissionPolicy/.test(body.message)) ||
   (status === 404 && path.endsWith('/status'));
 
-it('the writer can change nothing but what the two controllers own', async () => {
+it('the writer can change only objects of the two controllers', async () => {
   const before = await everything();
   const accepted: string[] = [];
   for (const attempt of attempts) {
@@ -388,10 +388,10 @@ it('others are not held by the policies', async () => {
   expect(await call(root, 'POST', `${eventsOf('shop')}?dryRun=All`, event('shop', 'kubelet'))).toMatchObject({ status: 201 });
 });
 
-describe('the writer does what the two controllers do', () => {
+describe('the writer may do everything that the two controllers do', () => {
   const api = () => httpsClusterApi(connection, { fieldManager: 'fleet-endpoints' });
 
-  it('makes, changes and deletes what is its own, in kube-system too', async () => {
+  it('the writer creates, changes and deletes its own objects, in kube-system too', async () => {
     for (const [namespace, service] of [
       ['shop', 'other'],
       ['kube-system', 'dns'],
@@ -409,7 +409,7 @@ describe('the writer does what the two controllers do', () => {
     }
   });
 
-  it('keeps owners and finalizers that somebody else has set, and writes slices that have no endpoints', async () => {
+  it('the writer keeps owners and finalizers of other clients, and writes slices without endpoints', async () => {
     const kept = {
       finalizers: ['example.com/kept'],
       ownerReferences: [owner('shop', 'other'), { ...owner('shop', 'x', 'ConfigMap'), controller: false }],
@@ -488,7 +488,7 @@ describe('the writer does what the two controllers do', () => {
   });
 });
 
-/** As somebody whom the API server's authenticators put into a group. */
+/** Sends a request as a user with groups of the API server's authenticators. */
 async function fetchAs(headers: { readonly [name: string]: string }, path: string, body: Body): Promise<Answer> {
   const { server, ca, token } = controlPlane.connection;
   const request = https.request(`${server}${path}`, {

@@ -12,7 +12,7 @@ export interface Difference {
 
 export type Writes = { readonly [resource: string]: { readonly [verb: string]: number } };
 
-/** What differs after a step; events are compared over the whole vector. */
+/** Returns the differences after a step. Events are compared over the whole vector. */
 export function compareStep(vector: Vector, step: number, expect: Expectation, store: Store, writes: Writes): Difference[] {
   const differences: Difference[] = [];
   const check = (what: string, expected: unknown, got: unknown): void => {

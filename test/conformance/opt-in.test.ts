@@ -33,7 +33,7 @@ const of = (...given: readonly RawObject[]): Vector => ({
 });
 
 describe('a vector of services that opt in', () => {
-  it('a service says by annotation what its selector said, and nothing else is different', () => {
+  it('a service with an annotation instead of its selector gets the same endpoints', () => {
     const { vector } = optedIn(of(service('web', { app: 'a', tier: '' }, { type: 'ClusterIP' }), service('other', undefined)));
     expect(vector?.given).toEqual([
       {
@@ -49,7 +49,7 @@ describe('a vector of services that opt in', () => {
     expect(vector?.given[0]?.spec).toEqual({ clusterIP: 'None', ipFamilyPolicy: 'SingleStack' });
   });
 
-  it('a vector is not played where no service has a selector, or one that the annotation can say', () => {
+  it('a vector without a service whose selector fits into the annotation is not played', () => {
     expect(optedIn(of(service('web', undefined), service('empty', {}))).skipped).toBe('no service has a selector');
     const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`key-${i}`, 'a']));
     expect(optedIn(of(service('web', pairs))).skipped).toBe('a selector is more than the annotation can say');

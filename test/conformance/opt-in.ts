@@ -1,6 +1,6 @@
 /**
- * A vector in which every Service with a selector opts in instead (docs/opt-in.md): the annotation says what its selector said. Its slices are to be
- * what the upstream controller makes for that selector, up to managed-by; no Endpoints are there, and none are written.
+ * Converts a vector so every Service with a selector opts in by an annotation with that selector (docs/opt-in.md). Its slices must equal upstream's for the
+ * selector, except for managed-by. Endpoints neither exist nor are written.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Labels } from '#shared/kube/labels.ts';
@@ -41,10 +41,10 @@ export function optedIn(vector: Vector): OptedIn {
 }
 
 interface Withdrawal {
-  /** Those that opt in at some time, and those that do not now. */
+  /** Services that opt in at some time, and services that do not opt in now. */
   readonly services: ReadonlySet<string>;
   readonly without: ReadonlySet<string>;
-  /** Slices of these that are deleted and stay all the same; and names of those that are gone. */
+  /** Deleted slices of these services that still exist, and names of removed slices. */
   readonly held: readonly SliceGroupView[];
   readonly lost: ReadonlySet<string>;
 }

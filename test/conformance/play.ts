@@ -12,7 +12,7 @@ const resourceOf: { readonly [K in ApiKind]?: Fault['resource'] } = { Endpoints:
 export type Switches = Pick<HubWorldOptions, 'mode' | 'optIn'>;
 export const besideBuiltIn: Switches = { mode: 'shadow', optIn: 'active' };
 
-/** Plays a vector through the real ingest and sync, and tells what came out otherwise. */
+/** Plays a vector through the real ingest and sync, and returns the differences. */
 export async function play(vector: Vector, switches: Switches = {}): Promise<Difference[]> {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const perStep = vector.faults?.length ? faultStepMs : stepMs;

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const controlPlane = fileURLToPath(new URL('../control-plane/', import.meta.url));
 
 /**
- * Random clusters and what the upstream controllers make of them, in virtual time, as vectors in `file`; needs Go. A seed makes the same
- * cluster each time. Throws when that fails; Go has said why then.
+ * Records vectors of random clusters with the outputs of the upstream controllers, in virtual time, to `file`. Needs Go. A seed creates the same cluster each
+ * time. Throws if the recording fails, after Go has printed the error.
  */
 export async function recordVectors(file: string, seeds: number, from: number): Promise<void> {
   const flags = ['-out', resolve(file), '-seeds', String(seeds), '-from', String(from)];

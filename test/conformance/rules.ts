@@ -1,6 +1,6 @@
 /**
- * Deliberate differences from upstream, as named rules (docs/parity.md says why): the statement that is departed from, and a predicate on the
- * vector's input and the difference. Never a vector's id: a rule holds on vectors that nobody here has seen.
+ * Deliberate differences from upstream as named rules, whose reasons are in docs/parity.md. A rule has a statement, and a predicate on the vector's input and
+ * the difference. It never uses a vector's id, because it must apply to new vectors.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import {
@@ -118,7 +118,7 @@ function differOnlyByOurTriggerTimes(vector: Vector, expected: readonly SliceGro
   );
 }
 
-/** Is it an event, as `compareEvents` tells it, of failing to write Endpoints that are written in every sync? */
+/** Returns true for an event of `compareEvents` about a failed write of Endpoints that every sync writes. */
 function isOfWrittenAlways(vector: Vector, event: string): boolean {
   const [, reason, , name] = event.split(' ');
   const isFull = (e: EndpointsView): boolean => e.name === name && addressCount(e) >= 1000;

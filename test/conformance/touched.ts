@@ -1,12 +1,12 @@
-/** What somebody else than the two controllers does to their outputs in a vector. */
+/** Changes of the outputs in a vector by other clients than the two controllers. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Vector } from './vector.ts';
 
 export interface Touched {
-  /** Services, as `namespace/name`, of which somebody has made, changed or deleted slices. */
+  /** Services, as `namespace/name`, whose slices another client created, changed or deleted. */
   readonly slices: ReadonlySet<string>;
-  /** Services whose Endpoints somebody has deleted. */
+  /** Services whose Endpoints another client deleted. */
   readonly endpoints: ReadonlySet<string>;
 }
 

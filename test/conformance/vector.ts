@@ -71,9 +71,9 @@ export interface EventView {
 }
 
 /**
- * Those that are kept here: by families, and of random clusters, which are wider and less like what is in use. Of these the seeds 5001 to 5483,
- * 1450 and 1700 of `--record`, less those whose outcome was not the same in 40 plays (nearly four in ten: which pod goes to which slice, and what
- * happens when several things come at once, is not determined upstream).
+ * The recorded vectors: by families, and of random clusters, which are wider and less typical. Random ones are the seeds 5001 to 5483, 1450 and 1700 of
+ * `--record`, without seeds whose outcome differed in 40 plays. Nearly four in ten differ, because upstream does not determine the slice of a pod or the
+ * order of simultaneous events.
  */
 export const recorded = ['upstream-v1.37.2', 'random-v1.37.2'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
 

@@ -27,7 +27,7 @@ export interface Look {
   readonly scheme?: 'light' | 'dark';
 }
 
-/** A page and all that went wrong on it: messages of the console, exceptions, requests that failed or went elsewhere. */
+/** Opens a page and collects its faults: messages of the console, exceptions, failed requests and requests to other origins. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -43,7 +43,7 @@ export async function openPage(
     if (!request.url().startsWith(url)) faults.push(`request elsewhere: ${request.url()}`);
   });
   page.on('requestfailed', (request) => {
-    // Of a view that was left.
+    // Requests of a closed view are aborted.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') faults.push(`request failed: ${request.url()} ${request.failure()?.errorText}`);
   });
   page.on('response', (response) => {

@@ -74,7 +74,7 @@ describe('the page of the clusterset', () => {
       'shop-e refused',
       'shop-f preview',
     ]);
-    expect(await row.locator('li').allTextContents()).toContainEqual(expect.stringMatching(/^shop-c is silent: its relay was heard last/));
+    expect(await row.locator('li').allTextContents()).toContainEqual(expect.stringMatching(/^shop-c is silent: its relay sent its last heartbeat/));
     await page.locator('#set-search').fill('nothing like it');
     await expect.poll(() => page.locator('.set-services tbody tr').count()).toBe(0);
     await page.locator('#set-search').fill('web twin');
@@ -91,7 +91,7 @@ describe('the page of the clusterset', () => {
     expect(await page.locator('article h2').textContent()).toBe('shop/web');
     await expect
       .poll(() => page.locator('.of-set').textContent())
-      .toMatch(/shop-c\s*silent\s*2 addresses, 2 ready, ports http 80\/TCP\s*its relay was heard last/);
+      .toMatch(/shop-c\s*silent\s*2 addresses, 2 ready, ports http 80\/TCP\s*its relay sent its last heartbeat/);
     expect(await page.locator('.of-set').textContent()).toMatch(
       /not listed\s*twin\s*collision: pod web-1 of shop-b has the address on the same port/,
     );
@@ -102,14 +102,14 @@ describe('the page of the clusterset', () => {
     await page.close();
   });
 
-  it('says that the hub is to be looked at when more than half of the set is silent', async () => {
+  it('the page warns of the hub when more than half of the set is silent', async () => {
     const { page, faults } = await show('/#/clusterset');
     await expect.poll(() => page.locator('.members tbody tr').count()).toBe(6);
     expect(await page.locator('.notice').isVisible()).toBe(false);
     const others = ['shop-a', 'shop-b', 'shop-d'].map((id) => world.of(id));
     for (const member of others) member.isHeard = false;
     await world.pass(300);
-    await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^4 of 6 clusters are not heard/);
+    await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^4 of 6 clusters are silent/);
     for (const member of others) member.isHeard = true;
     await world.pass(60);
     await expect.poll(() => page.locator('.notice').isVisible()).toBe(false);
@@ -117,7 +117,7 @@ describe('the page of the clusterset', () => {
     await page.close();
   });
 
-  it('follows what happens, without loading the page anew', async () => {
+  it('the page follows changes without being reloaded', async () => {
     const { page, faults } = await show('/#/clusterset');
     const state = page.locator('.set-services .state', { hasText: 'shop-c' });
     await expect.poll(() => state.textContent()).toBe('shop-c silent');

@@ -19,7 +19,7 @@ let pictures: string;
 
 const widgetsOf = (dashboard: Dashboard) => dashboard.rows.flatMap((row) => row.widgets);
 const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web', clusterset: '/#/clusterset' };
-/** The demonstration has one that flaps. */
+/** The flapping service of the demonstration. */
 const flapping = '/#/services/demo-1/shop/ads';
 
 /** Every series of the dashboard has a value. */
@@ -102,7 +102,7 @@ describe('the dashboards', () => {
     await page.close();
   });
 
-  it('the dashboards are live without loading the page anew', async () => {
+  it('the dashboards are live without a reload of the page', async () => {
     const { page, faults } = await show('fleet');
     const shown = () => page.locator('.fleet tbody tr').first().textContent();
     const before = await shown();
@@ -199,7 +199,7 @@ describe('the time line of a service', () => {
   });
 });
 
-/** `DOCS=1 npm run test:console -- -t README` makes it anew. */
+/** `DOCS=1 npm run test:console -- -t README` creates the picture again. */
 it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service whose pods are explained', async () => {
   const { page, faults } = await openPage(browser, url);
   await page.setViewportSize({ width: 1280, height: 720 });
@@ -211,7 +211,7 @@ it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service 
 });
 
 describe('npm run explain', () => {
-  /** Other runs may be up beside this one: HUB names ours by its process, the parent of those that it started. */
+  /** Other local runs may exist, so HUB names ours by its process id. */
   const explain = (...args: readonly string[]) => command('explain', ...args);
 
   async function command(name: string, ...args: readonly string[]) {
@@ -221,17 +221,17 @@ describe('npm run explain', () => {
     return promisify(execFile)('npm', ['run', '-s', name, '--', ...args], { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
   }
 
-  it('tells the same in a terminal', async () => {
+  it('explain prints the same in a terminal', async () => {
     const { stdout } = await explain('demo-1', 'payments/ledger', 'ledger-0');
     expect(stdout).toMatch(/^demo-1 payments\/ledger: /);
     expect(stdout).toMatch(/^Pod ledger-0\n {2}Endpoints {4}/m);
     expect(stdout).not.toContain('ledger-1');
   });
 
-  it('tells the history of a service, and how it was at a time', async () => {
+  it('history prints the runs of a service, and explain --at its past addresses', async () => {
     const history = await command('history', 'demo-1', 'shop/web', '--since', '1h');
     expect(history.stdout).toMatch(/^\d{4}-\S+Z wrote .*, accepted \d+ ms after (the relay saw the change|it was due)/m);
-    expect(history.stdout).toMatch(/^ {2}pod web-\S+: 10\.244\.\S+ (came to|went from|changed in) /m);
+    expect(history.stdout).toMatch(/^ {2}pod web-\S+: 10\.244\.\S+ (added to|removed from|changed in) /m);
     const line = (await command('history', 'demo-1', 'shop/web', '--json')).stdout.trimEnd().split('\n').at(-1) ?? '';
     const { atMs } = JSON.parse(line) as { atMs: number };
     const then = await command('explain', 'demo-1', 'shop/web', '--at', new Date(atMs + 1).toISOString());
@@ -241,7 +241,7 @@ describe('npm run explain', () => {
     expect((await command('explain', 'demo-1', 'shop/web', '--at', '9d')).stderr).toMatch(/^error: \S+Z is too long ago: history is kept for 7 days/);
   });
 
-  it('says in one line what there is, when asked for what is not', async () => {
+  it('an unknown name is answered by one line with the existing names', async () => {
     const failed = await explain('demo-1', 'shop/nothing');
     expect(failed).toMatchObject({
       code: 2,
@@ -254,12 +254,12 @@ describe('npm run explain', () => {
   });
 });
 
-describe('a link to what is not there', () => {
+describe('a link to an unknown name', () => {
   it.each([
-    ['/#/cluster/nope', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
-    ['/#/services/nope', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
-    ['/#/services/nope/shop/web', 'The hub knows no cluster nope. It knows these:', ['demo-1', 'demo-2']],
-  ])('the page %s says that there is no such cluster, and shows no other one', async (path, text, clusters) => {
+    ['/#/cluster/nope', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
+    ['/#/services/nope', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
+    ['/#/services/nope/shop/web', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
+  ])('the page %s reports that the cluster does not exist, and shows no other cluster', async (path, text, clusters) => {
     const { page } = await openPage(browser, url);
     await page.goto(url + path);
     await expect.poll(() => page.locator('#content [role="status"]').textContent()).toBe(text);
@@ -268,7 +268,7 @@ describe('a link to what is not there', () => {
     await page.close();
   });
 
-  it('the page of a service that the cluster does not have says so, and names those that it has', async () => {
+  it('the page of an unknown service reports this, and lists the cluster’s services', async () => {
     const { page } = await openPage(browser, url);
     await page.goto(`${url}/#/services/demo-1/shop/nope`);
     await expect

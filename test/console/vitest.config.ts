@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What needs a browser: `npm run test:console`. */
+/** Tests that need a browser: `npm run test:console`. */
 export default defineConfig({
   test: {
     include: ['test/console/**/*.test.ts'],

@@ -34,5 +34,5 @@ afterAll(async () => {
 
 tableContract('DynamoDB Local', async () => dynamoTable(dynamodb, 'fleet'));
 queueContract('SQS (ElasticMQ)', async () => sqsUnderTest(sqs));
-// ElasticMQ's limits are those that SQS had before 2025: 256 KiB.
+// ElasticMQ has the limits of SQS before 2025: 256 KiB.
 largeMessagesContract('SQS (ElasticMQ without limits)', async () => sqsUnderTest(sqsWithoutLimits));

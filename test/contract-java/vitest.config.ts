@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What needs Java and Maven: `npm run test:contract-java`. The first run downloads the servers. */
+/** Tests that need Java and Maven: `npm run test:contract-java`. The first run downloads the servers. */
 export default defineConfig({
   test: {
     include: ['test/contract-java/**/*.test.ts'],

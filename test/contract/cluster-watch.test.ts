@@ -93,7 +93,7 @@ describe('watches and continued lists over the wire', () => {
     expect(events[2]?.object.metadata).toMatchObject({ labels: { w: '1', v: '1' }, resourceVersion: String(from + 3) });
   });
 
-  it('ends in time, with a bookmark shortly before for those who want one', async () => {
+  it('a watch ends in time, with a bookmark shortly before for clients that request it', async () => {
     const [bookmark, ...more] = await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1, allowWatchBookmarks: true });
     expect(bookmark).toMatchObject({
       type: 'BOOKMARK',
@@ -162,7 +162,7 @@ describe('watches and continued lists over the wire', () => {
     expect(error).toMatchObject({ reason: 'Expired' });
   });
 
-  it('field selectors choose by name and phase; one that a kind does not have is a bad request', async () => {
+  it('field selectors select by name and phase, and a field that the kind lacks is a bad request', async () => {
     store.create('Pod', 'default', { metadata: { name: 'p' }, spec: { containers: [] } });
     const names = async (fieldSelector: string) => {
       const answer = await transport.request('GET', '/api/v1/pods', { query: { fieldSelector } });

@@ -4,14 +4,14 @@ import type { ApiKind, ClusterApi, Creatable } from '#shared/cluster-api/port.ts
 
 export interface ClusterUnderTest {
   readonly api: ClusterApi;
-  /** What the ClusterApi has no verb for. */
+  /** Operations that the ClusterApi lacks. */
   createNamespace(name: string): Promise<void>;
   /** Resolves while the namespace is still terminating. */
   terminateNamespace(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What every ClusterApi keeps, whatever is behind it. All of it holds for kube-apiserver. */
+/** The contract of every ClusterApi, which kube-apiserver fulfils. */
 export function describeClusterApi(name: string, start: () => Promise<ClusterUnderTest>): void {
   describe(`cluster API: ${name}`, () => {
     let cluster: ClusterUnderTest;
@@ -53,7 +53,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('Endpoints', namespace, 'made')).toEqual(made);
     });
 
-    it('what does not exist is undefined to get, false to delete, and 404 to replace and patch', async () => {
+    it('a missing object is undefined to get, false to delete, and 404 to replace and patch', async () => {
       expect(await api.get('Service', namespace, 'nobody')).toBeUndefined();
       expect(await api.delete('EndpointSlice', namespace, 'nobody')).toBe(false);
       expect(isNotFound(await failure(api.patch('Service', namespace, 'nobody', { metadata: {} })))).toBe(true);
@@ -135,7 +135,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect(await api.get('EndpointSlice', namespace, 'held')).toBeUndefined();
     });
 
-    it('lists by label and namespace, all pages, or no more than asked for', async () => {
+    it('list returns objects by label and namespace, from all pages or up to a limit', async () => {
       const names = Array.from({ length: 7 }, (_, i) => `listed-${i}`);
       for (const [i, name] of names.entries())
         await api.create('EndpointSlice', slice(meta(name, { labels: { listed: namespace, odd: String(i % 2) } })));
@@ -169,7 +169,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       expect([name.spec?.clusterIP, name.spec?.ipFamilies]).toEqual([undefined, undefined]);
     });
 
-    it('a PUT of a service may leave out what was allocated', async () => {
+    it('a PUT of a service may leave out allocated fields', async () => {
       const made = await api.create('Service', { metadata: meta('kept'), spec: { ports: [{ port: 80 }] } });
       const put = await api.replace('Service', { metadata: meta('kept'), spec: { selector: { c: 'd' }, ports: [{ port: 81 }] } } as never);
       expect(put.spec?.clusterIP).toBe(made.spec?.clusterIP);

@@ -1,4 +1,4 @@
-/** What only the SQS driver has: partial failures of a batch, which fauxqs never makes. */
+/** Tests of the SQS driver only: partial failures of a batch, which fauxqs never returns. */
 import type { SendMessageBatchCommand, SendMessageBatchCommandOutput, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { SendError } from '#shared/queue/port.ts';
@@ -31,7 +31,7 @@ function fakeSqs(refuse: (body: string, call: number) => Refusal | undefined) {
 const messages = (n: number) => Array.from({ length: n }, (_, i) => ({ body: `m${i}` }));
 const throttled = { code: 'ThrottlingException', senderFault: false };
 
-it('sends again only what was refused, after waits that grow', async () => {
+it('the queue sends only refused messages again, after growing waits', async () => {
   const sqs = fakeSqs((body, call) => (body === 'm3' && call < 4 ? throttled : undefined));
   await sqs.queue.send(messages(5));
   expect(sqs.sizes).toEqual([5, 1, 1, 1]);
@@ -45,7 +45,7 @@ it("gives up at once on the sender's own fault", async () => {
   expect(sqs.sizes).toEqual([3]);
 });
 
-it('says which messages the queue will never take, and none that it would take another time', async () => {
+it('the error names the messages that the queue will never accept, and no others', async () => {
   const refusals: { readonly [body: string]: Refusal } = {
     m1: { code: 'InvalidMessageContents', senderFault: true },
     m2: throttled,

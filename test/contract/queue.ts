@@ -1,4 +1,4 @@
-/** What every driver of the queue port must do, seen from whoever receives. */
+/** The contract of every driver of the queue port, from the receiver's view. */
 import { describe, expect, it } from 'vitest';
 import type { SourceQueue } from '#shared/queue/port.ts';
 
@@ -13,7 +13,7 @@ export interface QueueUnderTest {
 }
 
 export function queueContract(driver: string, make: () => Promise<QueueUnderTest>): void {
-  // Each test has a queue of its own: those that wait for seconds wait at once.
+  // Each test has a queue of its own, so tests that wait for seconds run concurrently.
   describe(`queue on ${driver}`, () => {
     it('accepts any number of messages in one call', async () => {
       const q = await make();
@@ -80,7 +80,7 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
   });
 }
 
-/** What the size limits of SQS allow since 2025: 1 MiB a message and a call. A server that knows only the former limit of 256 KiB is to be run without one. */
+/** The size limits of SQS since 2025: 1 MiB a message and a call. A server with the former limit of 256 KiB must run without limits. */
 export function largeMessagesContract(driver: string, make: () => Promise<QueueUnderTest>): void {
   describe(`large messages on ${driver}`, () => {
     it('accepts messages that are together larger than one call may be, counted in bytes', async () => {

@@ -5,7 +5,7 @@ import type { QueueUnderTest } from './queue.ts';
 
 let queues = 0;
 
-/** A new queue and its dead-letter queue on a server that speaks the protocol of SQS. */
+/** Creates a queue and its dead-letter queue on a server with the protocol of SQS. */
 export async function sqsUnderTest(sqs: SQSClient): Promise<QueueUnderTest> {
   const id = queues++;
   const dead = (await sqs.send(new CreateQueueCommand({ QueueName: `dead-${id}` }))).QueueUrl as string;

@@ -1,4 +1,4 @@
-/** What every driver of the table must do. `make` gives a table that nobody else uses. */
+/** The contract of every driver of the table. `make` returns a table of its own. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordsSince, saveRecord } from '#shared/store/history-records.ts';
 import { historyOf } from '#shared/store/keys.ts';
@@ -44,7 +44,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', a: 3 });
     });
 
-    it('keeps what it holds apart from what the caller still changes', async () => {
+    it('the table keeps its items apart from objects that the caller changes later', async () => {
       const bytes = Uint8Array.of(1);
       const numbers = new Set([1]);
       await table.put({ pk: fresh(), sk: 's', bytes, numbers });
@@ -180,7 +180,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.get(key)).toEqual({ ...key, n: 1 });
     });
 
-    it('a delete without the item succeeds, and one whose condition does not hold deletes nothing', async () => {
+    it('a delete of a missing item succeeds, and a delete whose condition fails deletes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.delete(key)).toBe(true);
       await table.put({ ...key, ver: '2' });
@@ -279,7 +279,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.queryDirty('nobody', 5_000, 2)).toEqual([]);
     });
 
-    it('a scan tells the key of every item, page by page', async () => {
+    it('a scan returns the key of every item, page by page', async () => {
       fresh();
       const body = new Uint8Array(100_000);
       for (let i = 0; i < 25; i++) await table.put({ pk: `${pk}-${i % 3}`, sk: `k${i}`, body });

@@ -1,6 +1,6 @@
 /**
- * `npm run test:deploy`: a platform team's first day, on a local cloud that enforces IAM and on real control planes. Needs python3 and Go. What the local
- * cloud can't do is left out of the deployment, listed at the end, and asserted on the templates by test/infra.
+ * `npm run test:deploy` plays a platform team's first day, on a local cloud that enforces IAM and on real control planes. Needs python3 and Go. Features that
+ * the local cloud lacks are left out of the deployment, listed at the end, and asserted on the templates by test/infra.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -15,7 +15,7 @@ export interface UnservedCluster {
   readonly secretArn: string;
 }
 
-/** One hub and what somebody with the administrator's credentials does to it, by the commands of docs/getting-started.md. */
+/** A hub, and an administrator's actions on it by the commands of docs/getting-started.md. */
 export class Deployment {
   readonly name: string;
   readonly cloud: LocalCloud;
@@ -49,7 +49,7 @@ export class Deployment {
     return `${stdout}\n${stderr}`;
   }
 
-  /** The same for an app of another folder, which is told where the hub is. */
+  /** The same for an app in another folder, which gets the hub's address. */
   async cdkOf(app: string, folder: string, ...args: readonly string[]): Promise<string> {
     const told = {
       HUB_NAME: this.name,
@@ -68,7 +68,7 @@ export class Deployment {
     return this.cdk('deploy', '--all', '--concurrency', '20', '--require-approval', 'never', '--outputs-file', this.#outputsFile);
   }
 
-  /** A script of package.json; for the deployed hub when `hub` says so. */
+  /** Runs a script of package.json, for the deployed hub if `hub` chooses it. */
   async script(script: string, args: readonly string[], hub: 'for the hub' | 'no hub' = 'no hub'): Promise<string> {
     const env = hub === 'for the hub' ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' } : this.#env;
     return (await run('npm', ['run', '-s', script, '--', ...args], { env })).stdout;
@@ -115,7 +115,7 @@ export class Deployment {
     return written.sort((a, b) => a.timestamp - b.timestamp).map(({ message }) => message.trim());
   }
 
-  /** clusters.yaml, with these, and with some that nobody serves: their API servers are at the URLs. */
+  /** Writes clusters.yaml with these clusters, and with clusters without a relay whose API servers are at the URLs. */
   configure(served: readonly ServedCluster[], unserved: readonly UnservedCluster[] = []): void {
     const { account, region } = this.cloud;
     const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };

@@ -15,7 +15,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
   const { cloud, folder } = hub;
   let shop: ServedCluster;
   let blog: ServedCluster;
-  /** Before, the functions met a table that was lost, and said so. */
+  /** Until this time the functions met a lost table, and logged it. */
   let repairedAt = 0;
 
   async function newCluster(id: string): Promise<ServedCluster> {
@@ -24,7 +24,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
     return cluster;
   }
 
-  /** From deployed to heard of: the manifest, the writer's token, the relay. */
+  /** Installs a deployed cluster until its first heartbeat: the manifest, the writer's token, the relay. */
   async function join(cluster: ServedCluster, to = hub, differences = '0'): Promise<void> {
     const manifest = await to.manifest(cluster.id, '--quick-start');
     await cluster.apply(manifest);
@@ -43,7 +43,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       return true;
     });
     await cluster.switchBuiltInControllersOff();
-    // Not asked for ten quiet minutes again: nobody writes now.
+    // The ten quiet minutes are not required again, because no controller writes now.
     await on.cluster('active', cluster.id, '--controllers-off');
   }
 
@@ -175,7 +175,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         await blog.addReadyPod('web-2', '10.2.0.2');
         await blog.untilAddresses(['10.2.0.1', '10.2.0.2']);
         assert.deepEqual((await shop.addresses()).endpoints, ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
-        assert.match(await hub.cluster('list'), /^shop +draining: not written to since /m);
+        assert.match(await hub.cluster('list'), /^shop +draining: the hub does not write to it since /m);
         assert.match(await hub.cluster('audit', shop.id), /CloudFormation, .* taken out: draining/);
       },
     },

@@ -5,12 +5,12 @@ import type { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 import { startUnreachableApi } from './unreachable-api.ts';
 
-/** Of a fleet of forty two are served. */
+/** Number of clusters without a relay, in a fleet of forty. */
 const unservedClusters = 38;
 
 /**
- * A fleet most of which nobody serves, half of it behind an API server that never answers: what is done for one cluster must not wait for another.
- * `served`: two clusters, active, the first with the addresses given.
+ * Creates a fleet of mostly unserved clusters, half of them behind an API server that never answers: work for one cluster must not wait for another.
+ * `served` are two active clusters, the first with the given addresses.
  */
 export function largeFleet(
   hub: Deployment,

@@ -11,7 +11,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a command has written; rejects, with the end of that, when it fails or takes too long. */
+/** Resolves to a command's output. Rejects with the end of the output if the command fails or takes too long. */
 export async function run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<{ stdout: string; stderr: string }> {
   const { env, input = '', timeoutMs = 5 * 60_000 } = options;
   const child = spawn(command, args, { cwd: root, stdio: 'pipe', detached: true, ...(env && { env: { ...env } }) });
@@ -25,7 +25,7 @@ export async function run(command: string, args: readonly string[], options: Com
   process.once('exit', kill);
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
-  // One that ends without reading is told by its exit code.
+  // A command that ends without reading its input is reported by its exit code.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   let late = false;

@@ -13,7 +13,7 @@ const namespace = 'fleet-endpoints';
 /** The issuer of the service accounts' tokens, which IAM knows as an OIDC provider. */
 export const issuer = 'kubernetes.default.svc';
 
-/** A real control plane, and what its people do to have it served. There is no kubelet: the relay runs beside it, as its Deployment says, and AWS knows it by what the Deployment has. */
+/** A real control plane, and its operators' actions. Without a kubelet, the relay runs beside it by its Deployment, and has its identity in AWS. */
 export class ServedCluster {
   readonly id: string;
   readonly controlPlane: ControlPlane;
@@ -23,7 +23,7 @@ export class ServedCluster {
   /** Holds the writer's token, once the relay's manifest has made the writer. */
   readonly secretArn: string;
   #relay: ChildProcess | undefined;
-  /** What makes a program the relay, as AWS sees it. */
+  /** Environment that gives the relay its identity in AWS. */
   relayIdentity: Environment = {};
 
   private constructor(id: string, controlPlane: ControlPlane, secretArn: string, cloud: LocalCloud, folder: string) {
@@ -81,8 +81,8 @@ export class ServedCluster {
   }
 
   /**
-   * Plays the kubelet: environment, volumes and mounts are the Deployment's as it was printed, the tokens are the API server's. What the pod would see
-   * at a path of its own lies under a folder here, so paths that the manifest names are read there.
+   * Plays the kubelet: environment, volumes and mounts are those of the printed Deployment, and the API server issues the tokens. The pod's paths lie under a
+   * folder, so paths in the manifest are read there.
    */
   async startRelay(manifest: string): Promise<void> {
     const root = join(this.#folder, `${this.id}-pod`);
@@ -123,7 +123,7 @@ export class ServedCluster {
     await this.startRelay(manifest);
   }
 
-  /** The end of what the relay has said. */
+  /** Resolves to the end of the relay's log. */
   async relayLog(): Promise<string> {
     const text = await readFile(join(this.#folder, `${this.id}-relay.log`), 'utf8').catch(() => '');
     return text.split('\n').slice(-15).join('\n');
@@ -185,7 +185,7 @@ export class ServedCluster {
 
 interface ProjectedToken {
   readonly mountPath: string;
-  /** Of the file, in the pod. */
+  /** Path of the file in the pod. */
   readonly path: string;
   readonly audience: string;
   readonly expirationSeconds: number;
@@ -202,7 +202,7 @@ interface Volume extends Named {
   };
 }
 
-/** What the kubelet would make of the relay's Deployment. */
+/** Returns the pod that the kubelet would start from the relay's Deployment. */
 function podOf(manifest: string): {
   readonly environment: Environment;
   readonly tokens: readonly ProjectedToken[];

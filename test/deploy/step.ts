@@ -1,4 +1,4 @@
-/** One thing that somebody does with a hub, and what must hold then. */
+/** An action on a hub, and the facts that must be true afterwards. */
 export interface Step {
   readonly fact: string;
   readonly check: () => Promise<void>;

@@ -19,10 +19,10 @@ export interface Objects {
 }
 export type ObjectKind = keyof Objects;
 type Loose<T> = { readonly [K in keyof T]?: T[K] extends object | undefined ? Loose<T[K]> : T[K] };
-/** What a user would write: the server fills in the rest. */
+/** An object as a user would write it, which the server completes. */
 export type Draft<K extends ObjectKind> = Loose<Objects[K]>;
 
-/** A user's view of a cluster: plain requests, and what the server says to them. */
+/** A user's view of a cluster: plain requests and their responses. */
 export interface Api {
   get<K extends ObjectKind>(kind: K, namespace: string, name: string): Promise<Objects[K] | undefined>;
   list<K extends ObjectKind>(kind: K, namespace: string): Promise<{ readonly resourceVersion: string; readonly items: readonly Objects[K][] }>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Api, Objects } from './api.ts';
 
-/** What a watcher of the cluster sees of the controllers' output, kept up to date. */
+/** The controllers' outputs as a watcher of the cluster sees them. */
 export interface Observed {
   endpoints(namespace: string, name: string): Endpoints | undefined;
   slices(namespace: string, service: string): readonly EndpointSlice[];

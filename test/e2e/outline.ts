@@ -14,7 +14,7 @@ export interface SliceOutline {
   readonly endpoints: { readonly [pod: string]: string };
 }
 
-/** What the Endpoints say, without the order of subsets (RS-16), addresses and ports. */
+/** Returns the content of the Endpoints, without the order of subsets (RS-16), addresses and ports. */
 export function outlineOfEndpoints(endpoints: Endpoints | undefined): readonly SubsetOutline[] | undefined {
   const names = (list: readonly { readonly targetRef?: { readonly name?: string }; readonly ip: string }[] | undefined): readonly string[] =>
     (list ?? []).map((a) => a.targetRef?.name ?? a.ip).sort();
@@ -24,7 +24,7 @@ export function outlineOfEndpoints(endpoints: Endpoints | undefined): readonly S
   );
 }
 
-/** What the slices say, without the order of slices, endpoints and ports, which are free (ES-42). */
+/** Returns the content of the slices, without the order of slices, endpoints and ports, which is free (ES-42). */
 export function outlineOfSlices(slices: readonly EndpointSlice[]): readonly SliceOutline[] {
   return byText(
     slices.map((s) => ({

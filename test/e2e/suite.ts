@@ -15,10 +15,10 @@ import { triggerTime } from './scenarios/trigger-time.ts';
 import { upstreamSpecs } from './scenarios/upstream-specs.ts';
 import { httpPort, newWorld, type Scenario } from './world.ts';
 
-/** A cluster on which somebody keeps Endpoints and EndpointSlices. */
+/** A cluster whose Endpoints and EndpointSlices some controller writes. */
 export interface ApiUnderTest {
   readonly connection: Connection;
-  /** What whoever writes has said so far: shown when nothing at all is written. */
+  /** Output of the writer so far, shown if it writes nothing. */
   readonly lines?: readonly string[];
   close(): Promise<void>;
 }
@@ -29,8 +29,8 @@ export interface SuiteOptions {
 }
 
 /**
- * What users of a cluster see of the two controllers, whoever plays their part: it knows nothing but the Kubernetes API.
- * It holds with the real kube-controller-manager, which is what proves its expectations.
+ * The users' view of the two controllers in any implementation, by the Kubernetes API only. The suite passes with the real kube-controller-manager, which
+ * proves its expectations.
  */
 export function e2eSuite({ name, connect }: SuiteOptions): void {
   describe(name, { concurrent: true, timeout: 60_000 }, () => {
@@ -67,7 +67,7 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
   });
 }
 
-/** Where nobody writes, every scenario would wait for its deadline. */
+/** Fails early without a writer, because every scenario would wait for its deadline. */
 async function expectWriter({ lines = [] }: ApiUnderTest, api: Api, observed: Observed, namespace: string): Promise<void> {
   await api.create('Namespace', '', { metadata: { name: namespace } });
   await api.create('Service', namespace, { metadata: { name: 'first' }, spec: { selector: { app: 'first' }, ports: [httpPort] } });

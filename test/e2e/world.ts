@@ -9,7 +9,7 @@ export interface World {
   /** Two nodes, in `zone-a` and `zone-b`. */
   readonly nodes: readonly [string, string];
   service(name: string, spec: Draft<'Service'>['spec'], metadata?: Draft<'Service'>['metadata']): Promise<Service>;
-  /** A pod that runs, is ready and has an address, unless the sketch says otherwise. */
+  /** Creates a pod that runs, is ready and has an address, unless the sketch differs. */
   pod(name: string, sketch: PodSketch): Promise<Pod>;
   pods(prefix: string, count: number, sketch: PodSketch): Promise<void>;
   podStatus(name: string, status: PodStatusSketch): Promise<void>;

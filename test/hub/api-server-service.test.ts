@@ -9,7 +9,7 @@ const endpoints = {
   subsets: [{ addresses: [{ ip: '10.0.0.7' }], ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] }],
 } as unknown as RawObject;
 
-it('the endpoints of default/kubernetes stay as they are, with a selector and after a deletion that the relay tells', async () => {
+it('the endpoints of default/kubernetes stay unchanged, with a selector and after a reported deletion', async () => {
   const { world, calls, pass } = await smallCluster([endpoints, ...pods(2), aService({}, 'web')]);
   await pass(8);
   const written = calls.length;

@@ -1,4 +1,4 @@
-/** Messages that nobody should send, and objects that nobody should make, end to end: what can't be read is set aside, and all else goes on. */
+/** Invalid messages and objects, end to end: unreadable messages are quarantined, and all others are handled. */
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -81,7 +81,7 @@ const nothingElseIsLeft = ({ queues: { events, syncs, deadEvents, deadSyncs, par
   for (const queue of [events, syncs, deadEvents, deadSyncs, parked]) expect(queue.waiting()).toEqual([]);
 };
 
-it('what cannot be read as events is quarantined with its reason, and the rest of its batch goes on', async () => {
+it('an unreadable events message is quarantined with its reason, and the rest of its batch is applied', async () => {
   const { world, pass } = await started();
   const bodies = [...unreadable.map(([, body]) => body), ...unreadableEvents.map(([, message]) => JSON.stringify(message))];
   // In one batch with nine of them.
@@ -96,7 +96,7 @@ it('what cannot be read as events is quarantined with its reason, and the rest o
   nothingElseIsLeft(world);
 });
 
-it('what cannot be read as a wake-up is quarantined with its reason, and the rest of its batch goes on', async () => {
+it('an unreadable wake-up is quarantined with its reason, and the rest of its batch is handled', async () => {
   const { world, pass } = await started();
   const bodies = [...unreadable.map(([, body]) => body), ...unreadableWakeUps.map(([, message]) => JSON.stringify(message))];
   await world.queues.syncs.send(bodies.map((body) => ({ body })));
@@ -127,7 +127,7 @@ const hostileNames = [
   '\u{1F600}',
 ];
 
-it('names that Kubernetes would not allow are kept apart, and harm nobody', async () => {
+it('names that Kubernetes would not allow are kept apart, and affect no other object', async () => {
   const { world, pass } = await started();
   for (const [i, name] of hostileNames.entries()) {
     const rv = String(900_001 + i);
@@ -196,7 +196,7 @@ const readsOrRefuses = (body: string): void => {
   }
 };
 
-it('the parsers read a body or say that they cannot, whatever it is', () => {
+it('the parsers read or refuse any body', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), readsOrRefuses), { numRuns: 500 });
   fc.assert(fc.property(fc.json({ maxDepth: 4 }), readsOrRefuses), { numRuns: 500 });
   const base = [

@@ -1,4 +1,4 @@
-/** What a run tells, and what a warm worker keeps, does not grow with the cluster. */
+/** The output of a run and the caches of a warm worker do not grow with the cluster. */
 import { expect, it } from 'vitest';
 import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -27,7 +27,7 @@ it('the log of a run in which every node is missing stays short', async () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2_000);
 });
 
-it('a worker that meets one cluster after another keeps the nodes of those that it met last', async () => {
+it('a worker that handles many clusters keeps the nodes of the last ones', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;

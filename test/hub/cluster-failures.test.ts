@@ -1,4 +1,4 @@
-/** What opens a cluster's circuit, and what is only a key's bad luck. */
+/** Failures that open a cluster's circuit, and failures of a single key. */
 import { expect, it } from 'vitest';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -36,7 +36,7 @@ async function started() {
   return { world, faults, pass, shown, circuit, published };
 }
 
-it('a connection that breaks in a cluster that is well is tried again within seconds, and stops nobody else', async () => {
+it('a broken connection to a healthy cluster is retried within seconds, and does not stop other runs', async () => {
   const { world, faults, pass, shown, circuit } = await started();
   let broken = 0;
   faults.call = (method) => (method === 'replace' && ++broken <= 2 ? reset() : undefined);

@@ -4,7 +4,7 @@ import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import { exporter, foreignImport, importer, namespace, pod } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
-it('each exported name has its sources, its importers and what is not well of it; each cluster its share', async () => {
+it('each exported name has its sources, its importers and its problems, and each cluster its share', async () => {
   const world = await SetWorld.start({
     a: importer(),
     b: exporter('10.2.0', { imports: 'active' }),
@@ -38,7 +38,7 @@ it('each exported name has its sources, its importers and what is not well of it
   expect(row('d')).toMatchObject({ exported: 0, refused: 1 });
 });
 
-it('a source that is silent is said to be so, and so is an eviction that is held', async () => {
+it('the console reports a silent source, and an eviction that is held', async () => {
   const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
   await world.pass(10);
@@ -47,7 +47,7 @@ it('a source that is silent is said to be so, and so is an eviction that is held
   await world.pass(200);
   const silent = await clustersetAnswer(world.table, world.nowMs);
   expect(silent.members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'silent' });
-  expect(silent.services[0]?.remarks).toEqual([expect.stringMatching(/^b is silent: its relay was heard last/)]);
+  expect(silent.services[0]?.remarks).toEqual([expect.stringMatching(/^b is silent: its relay sent its last heartbeat/)]);
   await world.pass(700);
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
   expect(members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'evicted' });
@@ -55,13 +55,15 @@ it('a source that is silent is said to be so, and so is an eviction that is held
   expect(services[0]?.remarks).toContain('a, d: the eviction of b is held: other sources are not ready for each port that it serves');
 });
 
-it('an importer whose API is down owes a run', async () => {
+it('an importer whose API is down has a pending run', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   world.of('a').apiAnswers = false;
   await world.pass(10);
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
   expect(members.find((m) => m.cluster === 'a')).toMatchObject({ owed: 1, imported: 0 });
-  expect(services[0]?.remarks).toEqual([expect.stringMatching(/^a is owed: a run is owed since .* can’t be asked \(unreachable\)$/)]);
+  expect(services[0]?.remarks).toEqual([
+    expect.stringMatching(/^a is pending: a run is pending since .* but the circuit of the cluster is open \(unreachable\)$/),
+  ]);
 });
 
 it('a hub without exports and imports has nothing to show', async () => {

@@ -1,4 +1,4 @@
-/** What flips of pods cost (MC-58, G 30): an import gathers them, and a service that is not exported pays nothing for the set. */
+/** The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost for the set. */
 import { expect, it } from 'vitest';
 import { noMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';

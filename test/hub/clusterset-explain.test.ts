@@ -24,7 +24,7 @@ async function started(members: Parameters<typeof SetWorld.start>[0]): Promise<S
 }
 
 describe('an export, explained in its own cluster', () => {
-  it('an export that is imported says who imports it, and that all is written', async () => {
+  it('an imported export names its importers, and reports that everything is written', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0') });
     const explanation = await explainIn(world, 'b');
     expect(explanation.summary).toContain('Exported, imported by a.');
@@ -33,7 +33,7 @@ describe('an export, explained in its own cluster', () => {
     expect(podsOf(explanation, 'b')[0]).toMatch(/^web-1 ready 10\.2\.0\.1 its Ready condition is True/);
   });
 
-  it('an export of a namespace that its cluster may not export says so', async () => {
+  it('an export of a namespace that its cluster may not export reports this', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0', { exports: { namespaces: ['other'] } }) });
     const explanation = await explainIn(world, 'b');
     expect(explanation.summary).toContain('Its export is not valid (NotAllowed: namespace shop is not one that this cluster exports');
@@ -63,17 +63,19 @@ describe('an export, explained in its own cluster', () => {
     expect(told['preview']).toMatch(/^preview: the cluster’s switch for imports is shadow/);
   });
 
-  it('an export says that an importer whose API is down owes a run, and why', async () => {
+  it('an export reports that an importer whose API is down has a pending run, and why', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0') });
     world.of('a').apiAnswers = false;
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(10);
-    expect(importersOf(await explainIn(world, 'b'))['a']).toMatch(/^owed: a run is owed since .* but the cluster can’t be asked \(unreachable\)$/);
+    expect(importersOf(await explainIn(world, 'b'))['a']).toMatch(
+      /^pending: a run is pending since .* but the circuit of the cluster is open \(unreachable\)$/,
+    );
   });
 });
 
 describe('an import, explained in its own cluster', () => {
-  it('an import says of each source its state and addresses, and whose export has precedence', async () => {
+  it('an import has the state and addresses of each source, and the export with precedence', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0', { given: [pod('web-3', '10.3.0.3', false)] }) });
     // By then the precedence is settled.
     await world.pass(60);
@@ -84,7 +86,7 @@ describe('an import, explained in its own cluster', () => {
       ['c', 'fresh', 3, 2, 'http 80/TCP'],
     ]);
     expect(factsOf(explanation, 'Import')).toMatchObject({
-      ServiceImport: 'there',
+      ServiceImport: 'exists',
       Type: 'ClusterSetIP',
       Ports: 'http 80/TCP',
       Precedence: 'b: its export has decided so far',
@@ -93,7 +95,7 @@ describe('an import, explained in its own cluster', () => {
     expect(factsOf(explanation, 'Import')['State']).toMatch(/^imported: /);
   });
 
-  it('an import of a silent source says since when, and that its slices stay, or that its API is asked', async () => {
+  it('an import of a silent source has the time of silence, and reports that its slices stay or follow its API', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
     world.of('b').isHeard = false;
     world.of('b').apiAnswers = false;
@@ -103,7 +105,7 @@ describe('an import, explained in its own cluster', () => {
     const explanation = await explainIn(world, 'a');
     const [b, c] = sourcesOf(explanation);
     expect(b).toMatchObject({ cluster: 'b', state: 'silent', addresses: 2 });
-    expect(b?.why).toMatch(/^its relay was heard last \S+Z \(\d+ min ago\): its slices stay in every importer as they are$/);
+    expect(b?.why).toMatch(/^its relay sent its last heartbeat \S+Z \(\d+ min ago\): its slices stay in every importer as they are$/);
     expect(c).toMatchObject({ cluster: 'c', state: 'fresh', ready: 1 });
     expect(importersOf(explanation)['a']).toMatch(/^imported: /);
     world.of('b').apiAnswers = true;
@@ -111,7 +113,7 @@ describe('an import, explained in its own cluster', () => {
     expect(sourcesOf(await explainIn(world, 'a'))[0]?.why).toMatch(/: its API answers, and imports take its pods from there$/);
   });
 
-  it('an import of an evicted source says so of each of its pods, and of one that is held that it is', async () => {
+  it('an import of an evicted source reports the eviction for each of its pods, or that the eviction is held', async () => {
     const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
     const twice = await started({ a: importer(), b: exporter('10.2.0', evicting), c: exporter('10.3.0', evicting) });
     const once = await started({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
@@ -129,7 +131,7 @@ describe('an import, explained in its own cluster', () => {
     expect(factsOf(held, 'Import')['Evictions held']).toBe('b: other sources are not ready for each port that it serves');
   });
 
-  it('an import says why an address is absent: outside its ranges, a collision, not ready, a port that is not exposed', async () => {
+  it('an import explains an absent address: outside its ranges, a collision, not ready, a port that is not exposed', async () => {
     const otherPorts = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
     const world = await started({
       a: importer(),
@@ -150,23 +152,23 @@ describe('an import, explained in its own cluster', () => {
     const world = await started({ a: importer({ imports: 'shadow' }), b: exporter('10.2.0') });
     const explanation = await explainIn(world, 'a');
     expect(explanation.summary).toMatch(/^Preview of an import: 2 of 2 addresses of b are ready/);
-    expect(explanation.differencesTitle).toBe('What would be written');
+    expect(explanation.differencesTitle).toBe('Preview');
     expect(explanation.differences).toHaveLength(4);
   });
 
   it('a derived Service leads to the explanation of its import', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0') });
     const { summary, groups } = await explainIn(world, 'a', derivedName('shop', 'web'));
-    expect(summary).toBe('It is derived from ServiceImport web: explain shop/web says where its endpoints are from.');
+    expect(summary).toBe('It is derived from ServiceImport web: explain shop/web shows the sources of its endpoints.');
     expect(groups[0]?.facts.find((f) => f.label === 'Writer')?.text).toBe('import of web');
   });
 
-  it('an import is told in a terminal with its importers, sources and pods, and of one pod alone', async () => {
+  it('an import is printed in a terminal with its importers, sources and pods, or for one pod only', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0') });
     const lines = explanationLines(await explainIn(world, 'a'));
     expect(lines[0]).toMatch(/^a shop\/web: Imported: /);
     expect(lines.join('\n')).toMatch(
-      /\nSources\n {2}b: fresh, heard .*\n {4}2 addresses, 2 ready, ports http 80\/TCP\n {4}pod web-1: 10\.2\.0\.1, ready: /,
+      /\nSources\n {2}b: fresh, last heartbeat .*\n {4}2 addresses, 2 ready, ports http 80\/TCP\n {4}pod web-1: 10\.2\.0\.1, ready: /,
     );
     const ofPod = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs, 'web-2');
     expect(sourcesOf(ofPod).flatMap((s) => s.pods.map((p) => p.pod))).toEqual(['web-2']);

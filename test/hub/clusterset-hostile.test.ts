@@ -83,7 +83,7 @@ it('names of a set are found without the texts of their exports', { timeout: 60_
   expect(most()).toBeLessThan(100_000);
 });
 
-it('sweep has little of what a silent relay has said in memory at once', { timeout: 60_000 }, async () => {
+it('sweep has little data of a silent relay in memory at once', { timeout: 60_000 }, async () => {
   const world = await SetWorld.start({ a: importer(), b: hostile, c: exporter('10.3.0') });
   await world.pass(60);
   const spec = { exportedAnnotations: { a: 'a'.repeat(255_000) } };

@@ -1,6 +1,6 @@
 /**
- * Slices for kube-proxy's own code (G 35): what the runs have written to cluster a, and the endpoints that its nodes are to use. The Go test of
- * test/control-plane/kubeproxy reads the file and asks kube-proxy; this test holds the file to the runs. With `-u` it writes the file anew.
+ * Slices for kube-proxy's own code (G 35): the writes of runs to cluster a, and the endpoints that its nodes should use. The Go test of
+ * test/control-plane/kubeproxy reads the file and calls kube-proxy. This test compares the file with the runs, and writes it again with `-u`.
  */
 import { expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -13,7 +13,7 @@ const sourceOf = ({ metadata }: EndpointSlice): string => metadata.labels?.[labe
 const slicesIn = (world: SetWorld): readonly EndpointSlice[] =>
   world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[];
 
-/** Without uids and versions, which say nothing to kube-proxy. */
+/** Removes uids and versions, which kube-proxy ignores. */
 const bare = <O extends EndpointSlice | Service>({ metadata: { namespace, name, labels }, ...rest }: O) => ({
   ...rest,
   metadata: { namespace, name, labels },
@@ -37,7 +37,7 @@ async function recorded({ name, members, change, notYetWritten, uses }: ProxyCas
   };
 }
 
-it('slices that kube-proxy is asked about are those that the runs of imports write', async () => {
+it('the slices in kube-proxy’s tests are those that runs of imports write', async () => {
   const cases = [];
   for (const each of proxyCases) cases.push(await recorded(each));
   const lines = cases.map((each) => `${JSON.stringify(each)}\n`);

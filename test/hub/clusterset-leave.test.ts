@@ -1,4 +1,4 @@
-/** What is left in the clusters of a set when one of them imports no more, exports no more, or is rebuilt. */
+/** The state of the clusters of a set after one of them stops importing or exporting, or is rebuilt. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { exportsCommand } from '#infra/cli/exports-switch.ts';
@@ -63,11 +63,11 @@ it('imports that were left by a switch to off can be withdrawn afterwards', asyn
   expect(importsIn(world, 'a')).toBe(0);
 });
 
-it('a withdrawal that an unreachable cluster holds up says what is left, lasts over a deploy, and goes on when it is said again', async () => {
+it('a withdrawal that waits for an unreachable cluster reports the remaining imports, survives a deploy, and continues when the command is repeated', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(10);
   world.of('a').apiAnswers = false;
-  await expect(importsOff(world, 'a', 60_000)).rejects.toThrow('a stays withdrawing after 60 s, 1 imports are there: shop/web. Say it again');
+  await expect(importsOff(world, 'a', 60_000)).rejects.toThrow('a stays withdrawing after 60 s, 1 imports are left: shop/web. Repeat the command');
   const { withdraws: _, ...inFile } = await membership(world, 'a');
   await registerCluster(world.table, { id: 'a', mode: 'shadow', clusterset: inFile }, world.nowMs);
   await saveMembership(world.table, 'a', { ...inFile, withdraws: true });
@@ -78,15 +78,15 @@ it('a withdrawal that an unreachable cluster holds up says what is left, lasts o
   expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([[], 0]);
 });
 
-it('imports of a paused cluster are not withdrawn, and the command says why', async () => {
+it('imports of a paused cluster are not withdrawn, and the command has the reason', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(10);
   await switchMode(world.table, 'a', 'paused', world.nowMs);
-  await expect(importsOff(world, 'a')).rejects.toThrow('a is paused, and nothing runs there: switch it to shadow or active first');
+  await expect(importsOff(world, 'a')).rejects.toThrow('a is paused, so it has no runs: switch it to shadow or active first');
   await expect(importsCommand(hubOf(world), { id: 'a', imports: 'active', withdraw: true }, wake)).rejects.toThrow('--withdraw goes with off');
 });
 
-it('exports that are switched off leave every importer within a sweep, and one that is the last of its name asks for --override', async () => {
+it('exports that are switched off leave every importer within a sweep, and the last export of a name requires --override', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
   await world.pass(10);
   await exportsCommand(hubOf(world), { id: 'b', exports: 'none' }, wake);

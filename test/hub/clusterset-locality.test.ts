@@ -50,7 +50,7 @@ describe('an export that prefers local endpoints', () => {
     });
     expect(hintsIn(world, 'a')).toEqual(localInA);
     expect(hintsIn(world, 'b')).toEqual(localInB);
-    // Nothing is local where nothing is exported.
+    // A cluster without exports has no local endpoints.
     expect(hintsIn(world, 'd')).toEqual(without);
   });
 
@@ -110,7 +110,7 @@ describe('an export that prefers local endpoints', () => {
     await world.pass(180);
     world.of('a').store.apply(serviceExport({ annotations: local, generation: 2 }));
     await world.pass(60);
-    // All or none: what b was last heard with has none.
+    // Hints need all ready endpoints, and the last known state of b has none.
     expect(hintsIn(world, 'a')).toEqual(without);
     for (const id of ['a', 'b']) Object.assign(world.of(id), { isHeard: true, apiAnswers: true });
     await world.pass(120);
@@ -156,7 +156,7 @@ describe('an export that prefers no endpoint', () => {
       read.push(pk);
       return query.call(world.table, pk, ...more);
     };
-    // What a worker keeps of the nodes is of no use after that.
+    // A worker's cached nodes are outdated afterwards.
     world.of('d').store.apply({ ...node('n', 'z1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } } as RawObject);
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(30);
@@ -168,7 +168,7 @@ describe('an export that prefers no endpoint', () => {
     expect(read.some((pk) => pk.startsWith('d#NODE'))).toBe(isRead);
   });
 
-  it('an annotation that is wrong is told of in the condition, with what is allowed, until it is right', async () => {
+  it('an invalid annotation is reported in the condition, with the allowed values, until it is valid', async () => {
     const world = await started({ a: member('10.1.0', { 'fleet-endpoints/prefer': 'near' }), b: member('10.2.0', {}) });
     expect(validIn(world, 'a')).toMatchObject({
       status: 'True',

@@ -1,4 +1,4 @@
-/** `imports: shadow`, and what the run of an import leaves for those who look. */
+/** `imports: shadow`, and the report of an import's run. */
 import { describe, expect, it } from 'vitest';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -38,7 +38,7 @@ describe('imports: shadow', () => {
     expect(world.of('a').writes).toEqual([]);
   });
 
-  it('imports in shadow follow their sources, and a switch to active writes what was shown', async () => {
+  it('imports in shadow follow their sources, and a switch to active writes the preview', async () => {
     const world = await previewing();
     await world.pass(10);
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
@@ -54,7 +54,7 @@ describe('imports: shadow', () => {
     expect(await reportOf(world, 'a')).toBeUndefined();
   });
 
-  it('imports in shadow say what they would leave alone, and nothing where the namespace takes none', async () => {
+  it('imports in shadow report objects that they would not touch, and are empty if the namespace takes none', async () => {
     const world = await SetWorld.start({
       a: importer({ imports: 'shadow', given: [namespace(), foreignImport()] }),
       b: exporter('10.2.0'),
@@ -68,7 +68,7 @@ describe('imports: shadow', () => {
 });
 
 describe('the report of an import', () => {
-  it('an import of which all is well has none', async () => {
+  it('a successful import has no report', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(10);
     expect(writtenIn(world, 'a')).toHaveLength(2);
@@ -96,7 +96,7 @@ describe('the report of an import', () => {
     expect(await reportOf(world, 'a')).toBeUndefined();
   });
 
-  it('an import has one of an object that stands in its way', async () => {
+  it('an import has a report of an object that prevents it', async () => {
     const users = service({}, { name: derived, uid: 'theirs' });
     const world = await SetWorld.start({
       a: importer({ given: [namespace(), foreignImport()] }),

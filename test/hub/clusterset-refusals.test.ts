@@ -1,4 +1,4 @@
-/** What a cluster's rights and admission policies refuse of an export or import, and what goes on all the same. */
+/** Refusals by a cluster's rights and admission policies of parts of an export or import, and the parts that continue. */
 import { describe, expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -19,7 +19,7 @@ const refusal = (status: 403 | 422) => new ClusterApiError('denied request', { s
 const circuitOf = async (world: SetWorld, id: string) => (await readCluster(world.table, id))?.circuit;
 
 describe('a cluster that refuses', () => {
-  it('slices of one source holds up no other source, and gets them when its policies know the source', async () => {
+  it('slices of one source delay no other source, and are written once the policies allow the source', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
     const fromC = (object: unknown) => (object as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'c';
     world.of('a').refuses = (_, kind, object) => (kind === 'EndpointSlice' && fromC(object) ? refusal(422) : undefined);
@@ -33,7 +33,7 @@ describe('a cluster that refuses', () => {
     expect(seen(world)).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true', ...ofC]);
   });
 
-  it('slices of a source keeps those that are there of it: none goes whose successor was refused', async () => {
+  it('refused slices of a source keep its existing slices: none is deleted whose successor was refused', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
     await world.pass(30);
     world.of('a').refuses = (verb, kind) => (kind === 'EndpointSlice' && verb === 'create' ? refusal(422) : undefined);
@@ -55,7 +55,7 @@ describe('a cluster that refuses', () => {
     expect(seen(world)).toEqual(ofB);
   });
 
-  it('to let the status of exports be written exports all the same, and opens no circuit', async () => {
+  it('a refused status of exports does not stop the export, and opens no circuit', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     world.of('b').refuses = (verb, kind) => (kind === 'ServiceExport' && verb === 'patchStatus' ? refusal(403) : undefined);
     await world.pass(60);

@@ -125,11 +125,11 @@ describe('a service that two clusters export', () => {
     await world.pass(20);
     expect(seen(world, 'a')).toEqual(['b 10.2.0.1 false', ...both.slice(1)]);
     expect(world.of('a').writes).toEqual(['replace EndpointSlice']);
-    // Of one run: the echo of its write wakes no other.
+    // All calls are of one run, because the echo of its write wakes no other.
     expect(world.of('a').calls - calls).toBe(4);
   });
 
-  it('a service that one cluster exports no more loses that cluster’s slices alone, and the import goes with the last export', async () => {
+  it('a service that one cluster no longer exports loses that cluster’s slices only, and the import is deleted with the last export', async () => {
     const world = await three();
     await world.pass(10);
     const ofC = () => slicesIn(world, 'a').filter((s) => s.metadata.labels?.[labelSourceCluster] === 'c');
@@ -148,7 +148,7 @@ describe('a service that two clusters export', () => {
     }
   });
 
-  it('a cluster exports so many Services of a namespace and no more: the others say so, and take the place of one that goes (MC-59)', async () => {
+  it('a cluster exports a limited number of Services of a namespace: the others report this, and take the place of a deleted one (MC-59)', async () => {
     const named = (name: string, held: RawObject): RawObject =>
       ({ ...held, metadata: { ...held.metadata, name, uid: `${held.kind}-${name}` } }) as RawObject;
     const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, maxExports: 2 } };
@@ -178,7 +178,7 @@ describe('a service that two clusters export', () => {
     expect(valid('three')).toMatchObject({ status: 'True' });
   });
 
-  it('exports that differ say so on each of them, and no more once they agree', async () => {
+  it('different exports report the conflict on each of them, until they agree', async () => {
     const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
     const world = await SetWorld.start({
       a: importer,
@@ -205,7 +205,7 @@ describe('the export that has precedence', () => {
       c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
     });
 
-  it('an export that is older decides although a younger one was heard of first, as where relays are slow', async () => {
+  it('the older export decides even if a younger one arrived first, because relays may be slow', async () => {
     const world = await late();
     await world.pass(20);
     expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 81 }]);
@@ -238,7 +238,7 @@ describe('a run of an export that ends amid its work', () => {
       b: exporter('10.2.0'),
       c: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(before), anExport('2026-02-02T00:00:00Z')] },
     });
-    // Sweep has woken everything that the switches owe.
+    // Sweep has sent all wake-ups of the switches.
     await world.pass(70);
     const wasConflict = conditions(world, 'c')['Conflict'];
     const { update } = world.table;
@@ -255,7 +255,7 @@ describe('a run of an export that ends amid its work', () => {
   });
 });
 
-it('an export that is made while a run changes another one of the name hears of the conflict between them', async () => {
+it('an export that is created during a run of another export of the name gets the conflict between them', async () => {
   const world = await SetWorld.start({
     a: importer,
     b: exporter('10.2.0'),
@@ -313,7 +313,7 @@ describe('a source cluster', () => {
     await world.of(id).sendList('Pod', `again-${world.nowMs}`);
   };
 
-  it('a source that is silent keeps its slices as they are, and catches up when it is heard again (MC-70)', async () => {
+  it('a silent source keeps its slices unchanged, and catches up after its next heartbeats (MC-70)', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
     await world.pass(10);
     silent(world, 'b');
@@ -383,7 +383,7 @@ describe('a source cluster', () => {
 
   const evicting = (ip: string): MemberOptions => exporter(ip, { silence: 'evictAfter', evictAfterSeconds: 60 });
 
-  it('a source that is gone is evicted by policy, and is back soon after it is heard (MC-71)', async () => {
+  it('a lost source is evicted by policy, and returns soon after its heartbeats (MC-71)', async () => {
     const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });
     await world.pass(10);
     const ofC = () => slicesIn(world, 'a').filter((s) => s.metadata.labels?.[labelSourceCluster] === 'c');
@@ -405,7 +405,7 @@ describe('a source cluster', () => {
     expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).not.toHaveProperty('source');
   });
 
-  it('a source that returns is imported again although the batch that has heard it ends before its wake-ups', async () => {
+  it('a returning source is imported again although the batch of its heartbeat ends before its wake-ups', async () => {
     const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });
     await world.pass(10);
     silent(world, 'b');
@@ -449,14 +449,14 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(all);
   });
 
-  it('a source whose API cannot be asked is imported all the same: the importer asks its own', async () => {
+  it('a source whose API is unreachable for the hub is imported: the importer calls its own API', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     world.of('b').apiAnswers = false;
     await world.pass(10);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  it('a source of which most pods vanish is asked first, and its slices stay while it cannot be (MC-74)', async () => {
+  it('a source that loses most pods is verified first, and its slices stay while its API does not answer (MC-74)', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
     await world.pass(10);
@@ -470,7 +470,7 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  it('a source of which most pods are told otherwise than its API has them is believed by that (MC-74)', async () => {
+  it('if most pods of a source differ from its API, the API decides (MC-74)', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
     await world.pass(10);
@@ -485,7 +485,7 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  it('a source whose Service is told with another selector than it has keeps its slices (MC-74)', async () => {
+  it('a source whose Service is reported with a wrong selector keeps its slices (MC-74)', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
     await world.pass(10);
@@ -556,7 +556,7 @@ describe('a source cluster', () => {
     expect(world.of('a').calls).toBe(calls);
   });
 
-  it('a source says nothing beyond its own ranges of addresses and its own namespaces', async () => {
+  it('a source cannot export addresses outside its ranges or services outside its namespaces', async () => {
     const forged = pod('forged', '10.99.0.1');
     const world = await SetWorld.start({
       a: importer,
@@ -582,7 +582,7 @@ describe('a switch', () => {
     expect(seen(world, 'a')).toEqual(both);
   });
 
-  it('a switch makes a cluster an importer of what is exported already; switched off, it leaves its imports as they are', async () => {
+  it('a switch makes a cluster an importer of existing exports, and when switched off it leaves its imports unchanged', async () => {
     const world = await SetWorld.start({ a: { ...importer, imports: 'off' }, b: exporter('10.2.0') });
     await world.pass(70);
     expect(importIn(world, 'a')).toBeUndefined();
@@ -614,7 +614,7 @@ describe('a switch', () => {
       b: exporter('10.2.0'),
       c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
     });
-    // Sweep has woken everything that the switches owe.
+    // Sweep has sent all wake-ups of the switches.
     await world.pass(70);
     expect(conditions(world, 'b')).toMatchObject({ Conflict: 'True PortConflict' });
     world.of('c').isHeard = false;
@@ -623,7 +623,7 @@ describe('a switch', () => {
     expect(conditions(world, 'b')).toMatchObject({ Conflict: 'False NoConflicts' });
   });
 
-  it('a resync finds what no wake-up has told: an import whose slices another client has deleted', async () => {
+  it('a resync repairs an import without a wake-up after another client deleted its slices', async () => {
     const limits = { ...defaultLimits, sweep: { ...defaultLimits.sweep, resyncMinutes: 10 } };
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') }, limits);
     await world.pass(10);
@@ -702,7 +702,7 @@ describe('an importing cluster', () => {
     ['Service', derived],
     ['ServiceImport', 'web'],
   ] as const)(
-    'an importer whose policies let no mark be put back to its %s has its slices follow the source, says why, and ends well when it may',
+    'an importer whose policies refuse its marks on its %s has slices that follow the source, reports the reason, and recovers',
     async (kind, name) => {
       const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
       await world.pass(10);
@@ -723,7 +723,7 @@ describe('an importing cluster', () => {
     },
   );
 
-  it('an importer whose derived Service proves nothing any more says so, and goes on when the proof is back', async () => {
+  it('an importer whose derived Service lost all marks reports this, and continues when the marks return', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);
     const { store } = world.of('a');
@@ -765,7 +765,7 @@ describe('an importing cluster', () => {
     (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready')?.message;
   const failuresIn = (world: SetWorld) => world.table.dump().filter(({ sk }) => sk.includes('#I#'));
 
-  it('an importer that cannot make its import has that said on every export, until it can (MC-80)', async () => {
+  it('a failing import is reported on every export until it succeeds (MC-80)', async () => {
     const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), c: exporter('10.3.0'), d: importer });
     await world.pass(20);
     for (const id of ['b', 'c']) {
@@ -783,7 +783,7 @@ describe('an importing cluster', () => {
     expect(failuresIn(world)).toEqual([]);
   });
 
-  it('an importer that refuses the slices of one source has that said on every export, and in the import’s status', async () => {
+  it('an importer that refuses the slices of one source is reported on every export, and in the import’s status', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
     const isOfB = (slice: unknown): boolean => (slice as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'b';
     const denied = new ClusterApiError('denied: not an address of b', { status: 422, reason: 'Invalid' });
@@ -815,7 +815,7 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);
   });
 
-  it('an importer with a Service of a user’s under the derived name says so in the import’s status', async () => {
+  it('an importer with a user’s Service under the derived name reports this in the import’s status', async () => {
     const users = { ...service(), metadata: { namespace: 'shop', name: derived, uid: 'theirs' } } as RawObject;
     const world = await SetWorld.start({ a: { ...importer, given: [namespace, users] }, b: exporter('10.2.0') });
     await world.pass(20);
@@ -823,7 +823,7 @@ describe('an importing cluster', () => {
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
   });
 
-  it('an importer that is taken out has no say on the exports any more', async () => {
+  it('a deregistered importer no longer affects the conditions of exports', async () => {
     const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), d: importer });
     await world.pass(20);
     expect(failuresIn(world)).toHaveLength(1);
@@ -833,7 +833,7 @@ describe('an importing cluster', () => {
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
   });
 
-  it('an importer without the family of the exports says so in the import’s status, and tries no more', async () => {
+  it('an importer without the family of the exports reports this in the import’s status, and does not retry', async () => {
     const only6 = service({ clusterIP: 'fd00::9', ipFamilies: ['IPv6'] });
     const world = await SetWorld.start({
       a: { ...importer, families: ['IPv4'] },
@@ -884,7 +884,7 @@ describe('an importing cluster', () => {
     expect(importIn(world, 'a')).toBeUndefined();
   });
 
-  it('an importer whose API is down holds up no other, and catches up by itself', async () => {
+  it('an importer whose API is down delays no other importer, and catches up by itself', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), d: importer });
     world.of('a').apiAnswers = false;
     await world.pass(10);
@@ -920,7 +920,7 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  it('an exporter whose ServiceExports are uninstalled for a while parks nothing, and says the conditions once they are back', async () => {
+  it('an exporter whose ServiceExports are uninstalled for a while parks no work, and writes the conditions when they return', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);
     world.of('b').servesMcs = false;
@@ -943,7 +943,7 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  it('a derived Service that is exported in its turn is refused: what is imported is not exported again (MC-63)', async () => {
+  it('an exported derived Service is refused: imports are not exported again (MC-63)', async () => {
     const again = { ...anExport(), metadata: { ...anExport().metadata, name: derived } } as RawObject;
     const world = await SetWorld.start({ a: { ...importer, exports: { namespaces: 'all' } }, b: exporter('10.2.0') });
     await world.pass(10);

@@ -76,24 +76,24 @@ describe('a service that is handed over', () => {
     await pass(10);
   }
 
-  it('the history of a hand-over says what was deleted, and that the Service opted in', async () => {
+  it('the history of a hand-over has the deletions, and the opt-in of the Service', async () => {
     const { world } = await handedOver();
     const run = (await told(world)).told.at(-1);
     expect(run?.headline).toMatch(/^\S+ wrote 1 slice; deleted Endpoints and 1 slice, /);
     expect(run?.lines).toEqual([
-      'pod pod-0: 10.1.0.1 went from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
-      'pod pod-1: 10.1.0.2 went from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
+      'pod pod-0: 10.1.0.1 removed from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
+      'pod pod-1: 10.1.0.2 removed from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
       '2 addresses were there already when the hub first looked',
     ]);
   });
 
-  it('the history of a hand-back says that the slices were withdrawn for it', async () => {
+  it('the history of a hand-back has the withdrawal of the slices', async () => {
     const small = await handedOver();
     await handedBack(small);
     const run = (await told(small.world)).told.at(-1);
     expect(run?.headline).toMatch(/^\S+ deleted 1 slice, /);
     expect(run?.lines[0]).toMatch(
-      /^pod pod-0: 10.1.0.1 went from IPv4 slices, where it was ready: handed back to the built-in controllers: the Service has a selector$/,
+      /^pod pod-0: 10.1.0.1 removed from IPv4 slices, where it was ready: handed back to the built-in controllers: the Service has a selector$/,
     );
   });
 
@@ -116,20 +116,20 @@ describe('a service that is handed over', () => {
     const after = await then(world, world.now);
     expect(after).toMatchObject({ isKnown: false, addresses: [], gone: [] });
     expect(after.summary).toMatch(
-      /^Not known: served by the built-in controllers since 2026-01-02T00:00:2\S+ \(handed back\); the hub keeps no history of those\.$/,
+      /^Not known: served by the built-in controllers since 2026-01-02T00:00:2\S+ \(handed back\); the hub keeps no history of their writes\.$/,
     );
   });
 });
 
 describe('a cluster in shadow mode', () => {
-  it('a time in shadow mode is not known, and its history says that none is kept', async () => {
+  it('the addresses during shadow mode are unknown, and the history reports that it keeps none', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], { mode: 'shadow' });
     await pass(60);
-    const shadow = `the cluster was in shadow mode since ${timeText(startAt)}: the hub writes nothing there and keeps no history`;
+    const shadow = `the cluster was in shadow mode since ${timeText(startAt)}: the hub does not write in it and keeps no history`;
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: `Not known: ${shadow}.` });
     expect(await told(world)).toEqual({
       told: [],
-      remarks: ['the cluster is in shadow mode: nothing is written in shadow mode, so no history is kept'],
+      remarks: ['the cluster is in shadow mode: the hub does not write, so it keeps no history'],
     });
   });
 
@@ -138,7 +138,7 @@ describe('a cluster in shadow mode', () => {
     await pass(60);
     expect((await told(world)).told).toEqual([]);
     expect((await then(world, world.now)).summary).toBe(
-      'Not known: no record has the hub as its writer, in a cluster in shadow mode; the hub keeps no history of the built-in controllers.',
+      'Not known: no record has the hub as its writer, and the cluster is in shadow mode; the hub keeps no history of the built-in controllers.',
     );
   });
 
@@ -159,7 +159,7 @@ describe('a cluster in shadow mode', () => {
   });
 });
 
-it('a time during a pause is answered, and the answer says that what others wrote is not on record', async () => {
+it('the addresses during a pause are known, and the answer reports that the history lacks writes of others', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   await switchTo(world, 'paused');
@@ -167,7 +167,9 @@ it('a time during a pause is answered, and the answer says that what others wrot
   await pass(8);
   const { isKnown, addresses: listed, caveats } = await then(world, world.now);
   expect([isKnown, listed.map((a) => a.address)]).toEqual([true, ['10.1.0.1']]);
-  expect(caveats).toEqual([`the cluster was paused since ${timeText(pausedAt)}: the hub wrote nothing, and what others wrote is not on record`]);
+  expect(caveats).toEqual([
+    `the cluster was paused since ${timeText(pausedAt)}: the hub wrote nothing, and the history lacks writes of other clients`,
+  ]);
 });
 
 it('a time after another client had changed an output is uncertain until the run that found it, and a time before is not', async () => {
@@ -179,14 +181,14 @@ it('a time after another client had changed an output is uncertain until the run
   const between = world.now;
   await pass(20);
   expect((await then(world, between)).caveats).toEqual([
-    expect.stringMatching(/found 2 addresses of Endpoints otherwise than the hub had left them, since when is not known$/),
+    expect.stringMatching(/found 2 addresses of Endpoints that another client had changed at an unknown time$/),
   ]);
   expect((await then(world, before - 1)).isKnown).toBe(false);
   expect((await then(world, world.now)).caveats).toEqual([]);
 });
 
-describe('what there is to ask about', () => {
-  it('a service that the hub does not know is an error that names those that there are', async () => {
+describe('names that explain knows', () => {
+  it('an unknown service is an error that lists the known services', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
     const unknown = { ...key, name: 'zzz' };

@@ -83,7 +83,7 @@ it.each([
   ['Endpoints', overwriteEndpoints],
   ['slices', overwriteSlice],
 ])(
-  'where kube-controller-manager keeps writing %s of many services beside us, we stop, say so, and begin again when a person says so',
+  'if kube-controller-manager keeps writing %s of many services beside us, we stop and report it, and begin again after an operator’s switch',
   async (_, overwrite) => {
     const small = await started();
     const { world, calls, pass } = small;
@@ -96,7 +96,7 @@ it.each([
     world.store.remove('Pod', 'default', 'pod-1');
     await pass(3600);
     expect(calls).toEqual([]);
-    // Nothing circulates meanwhile: the switch wakes everybody.
+    // No wake-up circulates meanwhile, because the switch wakes every service.
     expect(world.queues.syncs.waiting()).toEqual([]);
     expect(world.queues.deadSyncs.waiting()).toEqual([]);
 
@@ -221,7 +221,7 @@ it('a Service deleted while we had stopped writing takes its Endpoints along whe
   expect(world.store.find('Endpoints', 'default', 'svc-0')).toBeUndefined();
 });
 
-it('what kube-controller-manager wrote while we only looked on is no second writer when we take over', async () => {
+it('writes of kube-controller-manager during shadow mode are no second writer when we take over', async () => {
   const { world, pass } = await started();
   await switchTo(world, 'shadow');
   await pass(60);

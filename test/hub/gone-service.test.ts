@@ -4,7 +4,7 @@ import { readOutputs } from '#shared/store/outputs.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-it('slices that went with their service are made anew for the next one, although the Endpoints of the first could not be deleted', async () => {
+it('slices that were deleted with their service are created again for the next one, although the Endpoints of the first could not be deleted', async () => {
   let refuses = false;
   const { world, pass } = await smallCluster([aService()], {
     refuse: async (call) => {
@@ -21,11 +21,11 @@ it('slices that went with their service are made anew for the next one, although
   world.store.apply({ ...next, metadata: { ...next.metadata, uid: 'uid-2' } });
   refuses = false;
   await pass(60);
-  // One without endpoints, which nothing else would make anew.
+  // The slice has no endpoints, so no other change would create it again.
   expect(world.store.list('EndpointSlice')).toHaveLength(1);
 });
 
-it('nothing is remembered of the outputs of a service that is gone', async () => {
+it('a deleted service leaves no records of its outputs', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(2)]);
   await pass(8);
   const key = { cluster, namespace: 'default', name: 'svc' };
@@ -46,7 +46,7 @@ it('Endpoints of a service that is gone, whose deletion was given up, go with a 
   await pass(8);
   refuses = true;
   world.store.remove('Service', 'default', 'svc');
-  // What a list finds deleted for more than 15 minutes is forgotten.
+  // A list purges tombstones that are older than 15 minutes.
   await pass(1000);
   await world.sendInventory('i1', ['Service']);
   refuses = false;
@@ -56,7 +56,7 @@ it('Endpoints of a service that is gone, whose deletion was given up, go with a 
   expect(world.store.list('Endpoints')).toEqual([]);
 });
 
-it('what is saved of Endpoints is kept while the run is owed that deletes them: its history begins there', async () => {
+it('saved Endpoints are kept until the pending run deletes them: its history begins there', async () => {
   let isReachable = true;
   const { world, pass } = await smallCluster([aService(), ...pods(1)], {
     async refuse() {
@@ -66,7 +66,7 @@ it('what is saved of Endpoints is kept while the run is owed that deletes them: 
   await pass(8);
   isReachable = false;
   world.store.remove('Service', 'default', 'svc');
-  // What a list finds deleted for more than 15 minutes is forgotten.
+  // A list purges tombstones that are older than 15 minutes.
   await pass(1000);
   await world.sendInventory('i1', ['Service']);
   await pass(1);

@@ -27,7 +27,7 @@ describe('a run that wrote', () => {
     await pass(8);
     expect(await lastLines(world)).toEqual(
       [1, 2, 3].map(
-        (i) => `pod pod-${i - 1}: 10.1.0.${i} came to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z`,
+        (i) => `pod pod-${i - 1}: 10.1.0.${i} added to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z`,
       ),
     );
     world.store.apply(aPod(0, { ready: false }));
@@ -37,17 +37,17 @@ describe('a run that wrote', () => {
     world.store.apply(aPod(1, { app: 'b' }));
     await pass(5);
     const unselected = 'selector app=a does not match label app=b';
-    expect(await lastLines(world)).toEqual([`pod pod-1: 10.1.0.2 went from Endpoints and IPv4 slices, where it was ready: ${unselected}`]);
+    expect(await lastLines(world)).toEqual([`pod pod-1: 10.1.0.2 removed from Endpoints and IPv4 slices, where it was ready: ${unselected}`]);
     world.store.remove('Pod', 'default', 'pod-2');
     await pass(5);
-    expect(await lastLines(world)).toEqual(['pod pod-2: 10.1.0.3 went from Endpoints and IPv4 slices, where it was ready: the pod is gone']);
+    expect(await lastLines(world)).toEqual(['pod pod-2: 10.1.0.3 removed from Endpoints and IPv4 slices, where it was ready: the pod is gone']);
     world.store.apply(aService({ ports: [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }] }));
     await pass(5);
     expect(await lastLines(world)).toEqual(['pod pod-0: 10.1.0.1 changed in Endpoints and IPv4 slices: ports http 8080/TCP → http 9090/TCP']);
     world.store.remove('Service', 'default', 'svc');
     await pass(5);
     expect(await lastLines(world)).toEqual([
-      'pod pod-0: 10.1.0.1 went from Endpoints and IPv4 slices, where it was not ready: there is no such service',
+      'pod pod-0: 10.1.0.1 removed from Endpoints and IPv4 slices, where it was not ready: the service does not exist',
     ]);
   });
 
@@ -57,12 +57,12 @@ describe('a run that wrote', () => {
     world.store.delete('Pod', 'default', 'pod-0', { gracePeriodSeconds: 3600 });
     await pass(5);
     expect(await lastLines(world)).toEqual([
-      'pod pod-0: 10.1.0.1 went from Endpoints, where it was ready: terminating since 2026-01-02T00:00:08Z',
+      'pod pod-0: 10.1.0.1 removed from Endpoints, where it was ready: terminating since 2026-01-02T00:00:08Z',
       'pod pod-0: 10.1.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since 2026-01-02T00:00:08Z, still serving',
     ]);
   });
 
-  it('the record of a run tells when the relay saw the change, and when the writes were accepted', async () => {
+  it('the record of a run has the time of the relay’s observation and of the accepted writes', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { batchPeriodSeconds: 2 } });
     await pass(8);
     const changedAt = world.now;
@@ -84,18 +84,18 @@ describe('a run that wrote', () => {
     expect((await told(world)).at(-1)?.headline).toMatch(/accepted 0 ms after it was due$/);
   });
 
-  it('the record of a run that put back what a person had edited names the field manager', async () => {
+  it('the record of a run that restored an edited object names the field manager', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
     world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
     await pass(8);
     expect(await lastLines(world)).toEqual(
-      [1, 2].map((i) => `pod pod-${i - 1}: 10.1.0.${i} was put back: came to Endpoints, ready: kubectl-edit had changed it`),
+      [1, 2].map((i) => `pod pod-${i - 1}: 10.1.0.${i} restored: added to Endpoints, ready: kubectl-edit had changed it`),
     );
   });
 });
 
-it('a run whose outputs the table refuses, as it holds newer ones, says that later records may leave out what it changed', async () => {
+it('a run whose outputs the table refuses, because it has newer ones, reports that later records may lack its changes', async () => {
   let isRefused = false;
   const { world, pass } = await smallCluster([aService(), ...pods(2)], {
     settings: { batchPeriodSeconds: 5 },
@@ -106,14 +106,14 @@ it('a run whose outputs the table refuses, as it holds newer ones, says that lat
   await pass(20);
   world.store.apply(aPod(2));
   await pass(1);
-  // As etcd that was restored from a backup while the service's run was due: its versions are lower than those that are saved.
+  // An etcd restored from a backup while the service's run was due has lower versions than the saved ones.
   world.store.restore([node, aService(), ...pods(2)], 1);
   await pass(5);
-  const unsaved = 'the hub held newer versions of the outputs and did not save these: later records may leave out what this run changed';
+  const unsaved = 'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
   expect(await lastLines(world)).toEqual([
-    expect.stringContaining('10.1.0.1 was put back'),
-    expect.stringContaining('10.1.0.2 was put back'),
-    expect.stringContaining('10.1.0.3 came to Endpoints and IPv4 slices'),
+    expect.stringContaining('10.1.0.1 restored'),
+    expect.stringContaining('10.1.0.2 restored'),
+    expect.stringContaining('10.1.0.3 added to Endpoints and IPv4 slices'),
     unsaved,
   ]);
   const wroteAt = world.now - 1;
@@ -124,17 +124,15 @@ it('a run whose outputs the table refuses, as it holds newer ones, says that lat
   const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
   await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeUp]);
   await pass(1);
-  expect((await lastLines(world)).map((line) => line.slice(0, 25))).toEqual(['pod pod-0: 10.1.0.1 went ', 'pod pod-1: 10.1.0.2 went ']);
+  expect((await lastLines(world)).map((line) => line.slice(0, 28))).toEqual(['pod pod-0: 10.1.0.1 removed ', 'pod pod-1: 10.1.0.2 removed ']);
   expect(await historyErrors(world.table, world.table.dump(), false)).toEqual([]);
   const then = await explainThen(world.table, key, wroteAt, world.now);
   expect(then.caveats).toEqual([
     expect.stringMatching(`Z: ${unsaved}$`),
-    expect.stringMatching(
-      /Z found 2 addresses of Endpoints and 2 addresses of slices otherwise than the hub had left them, since when is not known$/,
-    ),
+    expect.stringMatching(/Z found 2 addresses of Endpoints and 2 addresses of slices that another client had changed at an unknown time$/),
   ]);
   expect((await explainThen(world.table, key, world.now, world.now)).caveats).toEqual([
-    expect.stringMatching(/Z: the last run before did not end well, and a write without an answer may have taken effect$/),
+    expect.stringMatching(/Z: the last run before that did not complete, and a write without an answer may have taken effect$/),
   ]);
 });
 
@@ -161,10 +159,10 @@ it('runs that fail alike are one record, and the success after them is another',
   expect(all.map((t) => t.kind)).toEqual(['failed', 'failed', 'wrote']);
   expect(all[0]?.headline).toMatch(/wrote 1 slice; Endpoints failed: .*no such luck/);
   expect(all[1]?.headline).toMatch(/Endpoints failed: .*no such luck, \d+ times until /);
-  expect(all[2]?.lines).toEqual(['pod pod-0: 10.1.0.1 came to Endpoints, ready: its Ready condition is True since 2026-01-01T00:00:00Z']);
+  expect(all[2]?.lines).toEqual(['pod pod-0: 10.1.0.1 added to Endpoints, ready: its Ready condition is True since 2026-01-01T00:00:00Z']);
 });
 
-it('a run in a paused cluster tells that it was held back by that', async () => {
+it('a run in a paused cluster reports that the pause held it back', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   await switchMode(world.table, cluster, 'paused', world.now);
@@ -178,7 +176,7 @@ it('a run in a paused cluster tells that it was held back by that', async () => 
   });
 });
 
-it('a service of which the hub finds addresses that it has not written says that it does not know what was before', async () => {
+it('a service with addresses that the hub has not written reports that the state before is unknown', async () => {
   const first = await smallCluster([aService(), ...pods(2)]);
   await first.pass(8);
   const there = [...first.world.store.list('Endpoints'), ...first.world.store.list('EndpointSlice')];
@@ -214,7 +212,7 @@ describe('the records of a service', () => {
     expect(missing).toEqual([]);
   });
 
-  it('the newest records alone are read where a reader has no room for more, which it says', async () => {
+  it('a bounded reader reads only the newest records, and reports it', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     await flap(world, pass, 4);
@@ -246,8 +244,8 @@ describe('the records of a service', () => {
     expect((await readHistory(world.table, key, { sinceMs: world.now - 12_000, nowMs: world.now })).records).toHaveLength(3 - 1);
     expect((await told(world, { pod: 'pod-2' })).map((t) => t.lines.length)).toEqual([1, 1]);
     expect((await told(world, { address: 'fd00::3' })).map((t) => t.lines[0])).toEqual([
-      'pod pod-2: fd00::3 came to IPv6 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
-      'pod pod-2: fd00::3 went from IPv6 slices, where it was ready: the pod is gone',
+      'pod pod-2: fd00::3 added to IPv6 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
+      'pod pod-2: fd00::3 removed from IPv6 slices, where it was ready: the pod is gone',
     ]);
   });
 
@@ -309,7 +307,7 @@ describe('a record that is missing', () => {
     expect((await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks, 'when others follow').toEqual(remarks);
   });
 
-  it('how addresses were before a missing record is not claimed, and is told from its run on', async () => {
+  it('the addresses before a missing record are unknown, and known from its run on', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
     const before = world.now;
@@ -336,10 +334,10 @@ describe('a record that is missing', () => {
       ['pod-0', 'not ready'],
       ['pod-1', 'ready'],
     ]);
-    expect(then.caveats).toEqual([`${missing}: changes before that are left out`]);
+    expect(then.caveats).toEqual([`${missing}: earlier changes are left out`]);
   });
 
-  it('a record that cannot be read counts as missing, and those that the TTL has taken away do not', async () => {
+  it('an unreadable record counts as missing, and records deleted by the TTL do not', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
     world.store.apply(aPod(0, { ready: false }));
@@ -353,7 +351,7 @@ describe('a record that is missing', () => {
     expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: later })).missing).toEqual([]);
   });
 
-  it('what a run has changed that has not ended is not claimed', async () => {
+  it('the changes of a run that has not ended are not claimed', async () => {
     let isDead = false;
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
@@ -366,7 +364,7 @@ describe('a record that is missing', () => {
     isDead = true;
     world.store.apply(aPod(0, { ready: false }));
     await pass(1);
-    expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual(['a run has not ended yet: what it has changed may be missing']);
+    expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual(['a run has not ended yet: its changes may be missing']);
   });
 });
 
@@ -389,7 +387,7 @@ it('a run that was cut short is a gap on record, also where the cluster is in sh
 });
 
 describe('explain at a time', () => {
-  it('the addresses at a time are told with since when and why, and what had gone', async () => {
+  it('the addresses at a time have their start and reason, and the removed addresses are listed', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
     world.store.apply(aPod(0, { ready: false }));
@@ -410,7 +408,7 @@ describe('explain at a time', () => {
     expect(then.caveats).toEqual([]);
   });
 
-  it('the answer says what makes it uncertain: pods that a record does not name', async () => {
+  it('the answer has the reasons for uncertainty: pods that a record does not name', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(120)], { settings: { batchPeriodSeconds: 2 } });
     await pass(8);
     const atMs = world.now - 1;

@@ -16,7 +16,7 @@ async function observed(options: Partial<HubWorldOptions> & { readonly refuse?: 
   return { world, pass, of: (name: string): readonly number[] => values.get(name) ?? [] };
 }
 
-/** As a relay says it whose clock is behind by so much, of a pod that is ready from now on or no more. */
+/** Sends a message of a relay whose clock is behind by this much, about a pod that becomes ready or not ready. */
 async function relaySays(world: HubWorld, behindMs: number, what: 'heartbeat' | { readonly ready: boolean }): Promise<void> {
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
   const header = { v: 1, cluster, session: 's1', uid, base: '1' };
@@ -54,7 +54,7 @@ it('a sync whose wake-up waited for two seconds and more in the queue is due, an
   expect([of('SyncsDue'), of('SyncsOnTime')]).toEqual([[1], [0]]);
 });
 
-it('what a cluster that was away for an hour is written at last is no latency of ours', async () => {
+it('the delayed write to a cluster after an hour without an answer does not count as our latency', async () => {
   let away = false;
   const { world, pass, of } = await observed({
     refuse: async () => {
@@ -83,7 +83,7 @@ it.each([
   expect(of('IngestLatency')).toEqual([0]);
 });
 
-it('a heartbeat that was long under way says nothing of the clock if the one before it was quick', async () => {
+it('a slow heartbeat does not affect the clock if the one before it was quick', async () => {
   const { world, pass } = await observed();
   const behind = async (ms: number) => {
     await relaySays(world, ms, 'heartbeat');

@@ -1,4 +1,4 @@
-/** Who meets a service that is taken waits for the end of the lease, once for all; whoever holds it goes on for what comes in meanwhile. */
+/** A worker that meets a lease waits for its end once for all wake-ups. The holder of the lease runs again for changes meanwhile. */
 import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -22,7 +22,7 @@ async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(world.queues.syncs.waiting()).toEqual([]);
 }
 
-it('one of the wake-ups that meet a live lease waits for its end, and then does whatever is owed', async () => {
+it('one of the wake-ups that meet a live lease waits for its end, and then covers all pending work', async () => {
   const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   calls.length = 0;
@@ -41,7 +41,7 @@ it('one of the wake-ups that meet a live lease waits for its end, and then does 
   await expectNothingLeft(world);
 });
 
-it('one message waits for a service, whoever holds it meanwhile', async () => {
+it('one message waits for a service under any number of leases', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   for (const i of [0, 1, 2]) {
@@ -60,7 +60,7 @@ it('one message waits for a service, whoever holds it meanwhile', async () => {
   await expectNothingLeft(world);
 });
 
-it('nobody is woken only to meet the lease', async () => {
+it('no wake-up is sent only to meet the lease', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
   await hold(world, 'busy');
@@ -75,7 +75,7 @@ it('nobody is woken only to meet the lease', async () => {
 it('a holder that may not go on for longer sends a wake-up for what came in last', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(5);
-  // Each time that the holder wants to let go, somebody has just raised the generation, and dies before sending.
+  // Before each release by the holder, another process raises the generation, and dies before sending.
   const { update } = world.table;
   let raised = 0;
   const meddling: typeof update = async (key, change, condition) => {

@@ -12,7 +12,7 @@ async function loseTable(world: HubWorld): Promise<void> {
   }
 }
 
-it('warm workers forget what they kept of a table that was lost', async () => {
+it('warm workers drop their caches of a lost table', async () => {
   const startAt = Date.parse('2026-01-02T00:00:00Z');
   const given = clusterObjects({ namespaces: 1, services: 1, podsPerService: 3 });
   const world = await HubWorld.start({ given, startAt, settings: {} });

@@ -20,7 +20,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   await small.pass(8);
   expect(addresses(small.world)).toBe(all);
   for (let i = 0; i < lost; i++) await small.world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
-  // A pod's log says nothing of this: only a worker that reads everything anew sees it.
+  // The pod log lacks this change, so only a worker that reads the whole namespace sees it.
   await small.world.runUntil(small.world.now + 30 * 60_000);
   await addGenerationForApiRead(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
   small.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
@@ -28,7 +28,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   return small;
 }
 
-it('nothing is taken away where more than half of ten endpoints would go on the word of the snapshot alone', async () => {
+it('a run never removes more than half of ten endpoints by the snapshot alone', async () => {
   const { world } = await blinded(12, 8);
   expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
   expect(world.metrics.get('GuardedRemovals')).toBeGreaterThan(0);
@@ -40,7 +40,7 @@ it.each<readonly [string, (pod: RawObject) => object]>([
   ['to have no address', (pod) => ({ ...pod, status: { ...pod.status, podIP: undefined, podIPs: [] } })],
   ['to be on their way out', (pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } })],
   ['to have no such port', (pod) => ({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', image: 'i' }] } })],
-])('a relay that says all pods %s, which in the cluster are well, takes no address away', async (_, lie) => {
+])('a relay that reports %s for all pods, which are healthy in the cluster, removes no address', async (_, lie) => {
   const ports = [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }];
   const containers = [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }];
   const well = pods(12).map((pod) => ({ ...pod, spec: { ...pod.spec, containers } }) as RawObject);
@@ -64,7 +64,7 @@ it.each<readonly [string, (pod: RawObject) => object]>([
 it.each<readonly [string, (service: RawObject, rv: string) => object]>([
   ['is gone', (service, rv) => deletedInput(service as never, rv, startAt)],
   ['selects other pods', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, selector: { app: 'b' } } } as never, rv)],
-])('a relay that says that the Service %s takes no address away', async (_, lie) => {
+])('a relay that reports that the Service %s removes no address', async (_, lie) => {
   const { world, pass } = await smallCluster([aService(), ...pods(12)]);
   await pass(8);
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
@@ -89,7 +89,7 @@ it('a Service that is really gone, or selects others, takes all its addresses al
   expect(world.store.find('Endpoints', 'default', 'svc')).toBeUndefined();
 });
 
-it('what is really gone is taken away, however much it is', async () => {
+it('any number of really deleted pods is removed', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(12)]);
   await pass(8);
   for (let i = 0; i < 11; i++) world.store.remove('Pod', 'default', `pod-${i}`);

@@ -75,7 +75,7 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
     expect(observed.of('syncs', { result: 'success' })).toEqual([1]);
   });
 
-  it('say which traffic distribution or topology mode applies', async () => {
+  it('the gauges have the traffic distribution or topology mode that applies', async () => {
     const auto = aService({}, 'auto');
     const annotated = { ...auto, metadata: { ...auto.metadata, annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } } } as RawObject;
     const near = ['PreferSameZone', 'PreferSameNode'].map((trafficDistribution) =>
@@ -90,7 +90,7 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
     expect(observed.of('changes', { operation: 'delete' })).toEqual([1]);
   });
 
-  it('tell a failed sync and one that was decided again from one that succeeded', async () => {
+  it('the metrics distinguish failed, repeated and successful syncs', async () => {
     let refuse: ClusterApiError | undefined = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
     const { world, observed, pass } = await started([aService(), ...pods(2)], {
       api: (inner) => ({
@@ -152,7 +152,7 @@ describe('the gauges', () => {
     expect(observed.of('syncs', { result: 'success' })).toEqual([1]);
   });
 
-  it('keep what was counted of a service that is not reconciled any more, as its slices stay', async () => {
+  it('the counts of a service that is no longer reconciled stay, because its slices stay', async () => {
     const { world, observed, pass } = await started([aService(), ...pods(3)]);
     world.store.apply(aService({ selector: undefined }));
     await pass(60);

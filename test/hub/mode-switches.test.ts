@@ -12,7 +12,7 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 
-/** As `npm run cluster` does it, or what is left of that when it dies half-way: sweep finishes it. */
+/** Switches as `npm run cluster` does. If it dies half-way, sweep finishes the switch. */
 async function switchTo(world: HubWorld, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);
@@ -37,7 +37,7 @@ const change$ = fc.record({
 });
 const switch$ = fc.record({ mode: fc.constantFrom<ChosenMode>('active', 'shadow', 'paused'), dies: fc.boolean(), wait: fc.constantFrom(0, 1, 5) });
 
-it('switches of mode lose nothing, whatever changes meanwhile', { timeout: 60_000 }, async () => {
+it('switches of mode lose no change', { timeout: 60_000 }, async () => {
   const steps = fc.array(fc.tuple(switch$, fc.array(change$, { maxLength: 6 })), { minLength: 1, maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(steps, async (rounds) => {
@@ -61,7 +61,7 @@ it('switches of mode lose nothing, whatever changes meanwhile', { timeout: 60_00
   );
 });
 
-it('nothing is written while the cluster is paused or in shadow mode', async () => {
+it('the hub does not write while the cluster is paused or in shadow mode', async () => {
   for (const mode of ['paused', 'shadow'] as const) {
     const { world, calls, pass } = await smallCluster([aService({}, 'svc-0'), ...pods(4)]);
     await pass(8);
@@ -81,7 +81,7 @@ it('Endpoints of a Service that went in shadow mode, long before the switch to a
   await pass(8);
   await switchTo(world, 'shadow', false);
   change.removeService(world, 0);
-  // What a list finds deleted for more than 15 minutes is forgotten.
+  // A list purges tombstones that are older than 15 minutes.
   await pass(1000);
   await world.sendInventory('i1', ['Service']);
   await pass(60);

@@ -29,7 +29,7 @@ it('a cluster that is rebuilt keeps its switch for services that opt in, and the
   expect(served()).toHaveLength(1);
 });
 
-it('a service that was handed back to controllers that do not write is told as a difference', async () => {
+it('a service that was handed back to idle controllers is reported as a difference', async () => {
   const { world, pass } = await clusterWithOptIn();
   world.store.patch('Service', 'default', 'svc', { spec: { selector: { app: 'a' } } }, 'merge');
   await pass(120);

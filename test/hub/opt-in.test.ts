@@ -73,7 +73,7 @@ async function passWithoutGap({ world, pass }: SmallCluster, seconds: number, ad
   }
 }
 
-/** What the relay has just said is lost. */
+/** Drops the relay's latest messages. */
 async function forgetEvents({ queues }: HubWorld): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   for (const { receiptHandle } of queues.events.receive(10)) queues.events.delete(receiptHandle);
@@ -125,7 +125,7 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(calls).toEqual([]);
   });
 
-  it('what the built-in controllers left stays while it shows a pod of which only the record is written, and not the entry of the pod log', async () => {
+  it('leftovers of the built-in controllers stay while they have a pod whose record is written and whose log entry is not', async () => {
     const worker = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], { ...beside, pods: worker });
     const store = { table: world.table, cluster };
@@ -197,7 +197,7 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(slices(world)).toEqual([]);
   });
 
-  it.each(['shadow', 'active'] as const)('what would be written of a service that opts in is shown where its %s cluster only tries', async (mode) => {
+  it.each(['shadow', 'active'] as const)('the preview of a service that opts in is shown if its %s cluster has opt-in in shadow', async (mode) => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
     const preview = async () => JSON.parse((await readDifference(world.table, key))?.text ?? '[]') as readonly string[];
     await pass(60);
@@ -212,17 +212,14 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(served(ours(world))).toEqual(four.slice(0, 2));
   });
 
-  it.each(['shadow', 'active'] as const)(
-    'what would be written of a service is forgotten in a %s cluster when the service is deleted',
-    async (mode) => {
-      const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
-      await pass(60);
-      expect(await readDifference(world.table, key)).toBeDefined();
-      world.store.remove('Service', 'default', 'svc');
-      await pass(60);
-      expect(await readDifference(world.table, key)).toBeUndefined();
-    },
-  );
+  it.each(['shadow', 'active'] as const)('the preview of a service is deleted in a %s cluster with the service', async (mode) => {
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
+    await pass(60);
+    expect(await readDifference(world.table, key)).toBeDefined();
+    world.store.remove('Service', 'default', 'svc');
+    await pass(60);
+    expect(await readDifference(world.table, key)).toBeUndefined();
+  });
 
   it('a service is compared with the annotation’s selector before its own selector is removed', async () => {
     const given = [
@@ -286,7 +283,7 @@ describe('a service whose selector is removed', () => {
   const theirs = aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9']);
   const byHand = aSlice('svc-by-hand', undefined, ['192.0.2.1']);
 
-  it('a service passes to us without a gap, and loses what the built-in controllers have left behind', async () => {
+  it('a service passes to us without a gap, and loses the leftovers of the built-in controllers', async () => {
     const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, byHand, leftoverEndpoints], beside);
     await small.pass(20);
     expect(ours(small.world)).toEqual([]);
@@ -303,7 +300,7 @@ describe('a service whose selector is removed', () => {
     expect(small.world.store.list('Endpoints')).toEqual([]);
   });
 
-  it('what the built-in controllers have made is not deleted while the cluster has the selector, whatever the snapshot says', async () => {
+  it('objects of the built-in controllers are not deleted while the cluster has the selector, even if the snapshot lacks it', async () => {
     const { world, calls, pass } = await smallCluster(
       [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, leftoverEndpoints],
       beside,
@@ -368,7 +365,7 @@ describe('a service whose selector is removed', () => {
     expect(calls.map((c) => c.call)).toEqual(['create EndpointSlice']);
   });
 
-  it('where the hub is both writers, Endpoints that a deleted service has left are deleted when a service of the same name opts in', async () => {
+  it('if the hub is both writers, Endpoints of a deleted service are deleted when a service of the same name opts in', async () => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     world.store.remove('Service', 'default', 'svc');
@@ -407,7 +404,7 @@ describe('a service whose selector is removed', () => {
     expect(served(slices(world))).toEqual([...all].sort());
   });
 
-  it('what the built-in controllers left stays while it shows a pod of the cluster that has not come to the hub yet', async () => {
+  it('leftovers of the built-in controllers stay while they have a pod that the hub has not received yet', async () => {
     // The mirror goes with the Endpoints, so what it shows does not stay either.
     const theirs = [leftoverEndpoints, aSlice('svc-mirror', slicesMirroredBy, four), aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9'])];
     const given = [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), ...theirs];
@@ -440,7 +437,7 @@ describe('a service that has its selector back', () => {
     expect(ours(small.world)).toEqual([]);
   });
 
-  it('our slices stay for as long as the built-in controllers have none: explain, an Event and a metric tell of it', async () => {
+  it('our slices stay as long as the built-in controllers have none: explain, an Event and a metric report this', async () => {
     const small = await smallCluster([annotated('app=a'), ...pods(4)], beside);
     const { world, calls, pass } = small;
     await pass(8);
@@ -476,7 +473,7 @@ describe('a service that has its selector back', () => {
   });
 });
 
-describe('a service that opts in no more', () => {
+describe('a service that no longer opts in', () => {
   it.each([
     ['its annotation is gone', annotated(undefined)],
     ['it is an ExternalName', annotated('app=a', { type: 'ExternalName', externalName: 'example.com' })],
@@ -501,7 +498,7 @@ describe('a service that opts in no more', () => {
   });
 
   it.each(['a in (b)', '', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
-    'our slices stay untouched while the annotation cannot be followed (%j), one Event says so, and they follow when it is put right',
+    'our slices stay unchanged while the annotation is invalid (%j), one Event reports it, and they follow once it is valid',
     async (wrong) => {
       const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
       await pass(8);
@@ -512,7 +509,7 @@ describe('a service that opts in no more', () => {
       expect(versions(world)).toEqual(before);
       expect(events(world)).toHaveLength(1);
       expect(world.metrics.get('OptInHeld')).toBeGreaterThan(0);
-      expect(JSON.stringify(events(world))).toContain('cannot be followed');
+      expect(JSON.stringify(events(world))).toContain('is invalid');
       world.store.apply(annotated('app=a'));
       await pass(10);
       expect(served(ours(world))).toEqual(four);
@@ -531,7 +528,7 @@ describe('a service that opts in no more', () => {
     expect(ours(world)).toEqual([]);
   });
 
-  it('where the hub is both writers, what it finds of both while the annotation is wrong is handed over when the annotation is put right', async () => {
+  it('if the hub is both writers, its slices of both are handed over once an invalid annotation is valid', async () => {
     const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     // As after etcd was restored from a backup of a time amid the hand-over; two of the pods have gone since.
@@ -545,7 +542,7 @@ describe('a service that opts in no more', () => {
     expect(served(slices(world))).toEqual(four.slice(0, 2));
   });
 
-  it('where the hub is both writers, a slice of ours that another client labelled for a service before the hub heard of it goes', async () => {
+  it('if the hub is both writers, our slice that another client labelled for a service before the hub had that service is deleted', async () => {
     const { world, pass } = await smallCluster([...pods(2), aSlice('svc-stray', optInManagedBy, four)], { mode: 'active', optIn: 'active' });
     await pass(60);
     world.store.apply(aService());
@@ -554,7 +551,7 @@ describe('a service that opts in no more', () => {
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
   });
 
-  it('where the hub is both writers, what another client took of a service while it opted in is missed when it opts in no more', async () => {
+  it('if the hub is both writers, a slice that another client took from a service during opt-in is restored when it no longer opts in', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     const [slice] = by(world, slicesManagedBy);
@@ -570,7 +567,7 @@ describe('a service that opts in no more', () => {
     expect(ours(world)).toEqual([]);
   });
 
-  it('where the hub is both writers, Endpoints that a worker deleted and did not save are missed, though the next run goes by an older Service', async () => {
+  it('if the hub is both writers, Endpoints that a worker deleted without saving are restored, although the next run has an older Service', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     const saved = await world.table.get({ pk: `${cluster}#OUT#default/svc`, sk: 'endpoints' });
@@ -590,7 +587,7 @@ describe('a service that opts in no more', () => {
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
   });
 
-  it('where the hub is both writers and leaves leftovers, a slice that another client changed is put right when the service opts in no more', async () => {
+  it('if the hub is both writers and keeps leftovers, a slice that another client changed is repaired when the service no longer opts in', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], {
       mode: 'active',
       optIn: 'active',
@@ -619,7 +616,7 @@ describe('a service that opts in no more', () => {
 });
 
 it.each([beside, { mode: 'active', optIn: 'active' } as const])(
-  'what others make for a service that opts in is left alone and explained (%o)',
+  'objects of others for a service that opts in are left alone and explained (%o)',
   async (switches) => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], switches);
     await pass(20);
@@ -628,7 +625,7 @@ it.each([beside, { mode: 'active', optIn: 'active' } as const])(
     world.store.apply(aSlice('svc-mirrored', slicesMirroredBy, ['192.0.2.1']));
     await pass(20);
     const told = async () =>
-      (await explain(world.table, key, world.now)).groups.flatMap((g) => g.facts).find((f) => f.label === 'Of other writers')?.text;
+      (await explain(world.table, key, world.now)).groups.flatMap((g) => g.facts).find((f) => f.label === 'Objects of other writers')?.text;
     expect((await told())?.split('; ').sort()).toEqual([
       'Endpoints svc: left alone, and mirrored by Kubernetes into a slice of their own',
       'slice svc-by-hand of no manager: left alone, and served beside ours',
@@ -675,7 +672,7 @@ describe('a cluster whose services that opt in are withdrawn', () => {
     expect(served(ours(world))).toEqual([...four, '10.1.0.5'].sort());
   });
 
-  it('nothing is withdrawn from a cluster that is paused', async () => {
+  it('a paused cluster has no withdrawal', async () => {
     const { world } = await smallCluster([annotated('app=a')], { mode: 'paused', optIn: 'active' });
     expect(await withdrawOptIn(world.table, cluster, world.now)).toBe(false);
   });

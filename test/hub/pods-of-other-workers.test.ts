@@ -20,7 +20,7 @@ async function withWorkers() {
   await pass(8);
   let runs = 0;
   const hands = {
-    /** What the outputs show as ready after a run of that worker. */
+    /** Returns the ready addresses in the outputs after a run of that worker. */
     async shownBy(next: NamespacePods): Promise<readonly (readonly string[])[]> {
       worker = next;
       world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { run: String(++runs) } } });
@@ -66,7 +66,7 @@ const changes: readonly (readonly [string, string, RawObject | undefined, readon
 ];
 
 it.each(changes.flatMap((c) => [0, 1, 60, 180].flatMap((n) => [false, true].map((hasNumber) => [...c, n, hasNumber] as const))))(
-  'what one worker shows of %s no other worker undoes while the writer of %s is in flight, %#',
+  'the changes of one worker to %s are not undone by another worker while the writer of %s is in flight, %#',
   async (_what, name, pod, expected, others, hasNumber) => {
     const { shownBy, warm, begin, overtake, takeNumber } = await withWorkers();
     await begin(name, pod);

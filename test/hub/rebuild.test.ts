@@ -1,4 +1,4 @@
-/** What is wrong in the table is forgotten and told again by the cluster, whatever it is. */
+/** A rebuild deletes all records of a cluster, whose relay sends its state again. */
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
@@ -28,7 +28,7 @@ const depsOf = ({ world, pass }: Small, wait = (ms: number): Promise<unknown> =>
   who: 'somebody',
 });
 
-/** A ghost pod that no index leads to, pods that are lost, outputs that nobody wrote, work that is done and is not. */
+/** Damages the table: a ghost pod without index, lost pods, outputs that were never written, and work that is wrongly done. */
 async function spoil({ world }: Small): Promise<void> {
   for (const item of world.table.dump()) {
     if (item.pk.endsWith('#NS')) await world.table.delete(item);
@@ -61,7 +61,7 @@ it('the cluster is served again as it is, in its mode, and nothing is written be
   expect(differences(world.store, 100)).toEqual([]);
   expect(world.queues.deadSyncs.waiting()).toEqual([]);
   expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual([
-    'rebuilt: forgotten but for its mode (active), optIn (off) and settings',
+    'rebuilt: all records deleted except its mode (active), optIn (off) and settings',
   ]);
 });
 
@@ -77,7 +77,7 @@ it('runs that had begun are waited for before anything is forgotten', async () =
   expect(heldWhenAsked).toBeGreaterThan(10);
 });
 
-it('one that died half-way is gone on with, in the mode that the cluster had before', async () => {
+it('a rebuild that died half-way is continued, in the mode that the cluster had before', async () => {
   const small = await running();
   const { world, pass } = small;
   await switchMode(world.table, cluster, 'paused', world.now);
@@ -100,6 +100,6 @@ it('a cluster that has left is passed over', async () => {
   await drainCluster(small.world.table, cluster, small.world.now);
   said.length = 0;
   await rebuild(depsOf(small), [cluster]);
-  expect(said).toEqual([`${cluster}  passed over: it has left`]);
+  expect(said).toEqual([`${cluster}  skipped: it is deregistered`]);
   expect(await readCluster(small.world.table, cluster)).toMatchObject({ mode: 'draining' });
 });

@@ -27,7 +27,7 @@ async function left(options: Parameters<typeof smallCluster>[1] = {}) {
   return small;
 }
 
-it('nothing is written from then on, and its endpoints stay as they are', async () => {
+it('a removed cluster is not written to any more, and its endpoints stay unchanged', async () => {
   const { world, calls, pass } = await left();
   world.store.remove('Pod', 'default', 'pod-0');
   world.store.remove('Service', 'default', 'svc-0');
@@ -60,7 +60,7 @@ it.each([
   await pass(Math.max(seconds, 30));
   if (seconds < 0)
     for (const [i, { pk, sk }] of world.table.dump().entries()) if (i % 2 === 0 && pk.startsWith(`${cluster}#`)) await world.table.delete({ pk, sk });
-  // Nobody told us of these.
+  // The relay did not report these changes.
   world.store.remove('Pod', 'default', 'pod-1');
   world.store.apply(aPod(7));
   world.store.apply(aPod(8, { ready: false }));
@@ -82,10 +82,10 @@ it.each([
   expect(world.queues.deadSyncs.waiting()).toEqual([]);
 });
 
-it('a run of sweep that would delete holds off whoever comes back, and finds nothing to delete when that one was first', async () => {
+it('a purge delays the registration of the cluster, and finds nothing to delete after a registration', async () => {
   const { world, pass } = await left();
   await world.table.update(metaKey(cluster), { set: { [purgingUntil]: world.now + 1000 } });
-  await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(/being cleared/);
+  await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(/being purged/);
   await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now + 1000);
   const items = world.table.dump().length;
   await pass(600);
@@ -93,7 +93,7 @@ it('a run of sweep that would delete holds off whoever comes back, and finds not
   expect(world.table.dump().length).toBeGreaterThanOrEqual(items);
 });
 
-it('the API of a removed cluster is not asked, whatever ingest writes into its record', async () => {
+it('the API of a removed cluster is not called, even if ingest writes into its record', async () => {
   let connections = 0;
   const api = (inner: ClusterApi): ClusterApi => {
     connections++;

@@ -19,10 +19,10 @@ it('every service is run again within 12 hours, and nothing is written where not
   expect(calls).toEqual([]);
 });
 
-it('what was lost for good is made good by it', async () => {
+it('a resync repairs permanent losses', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
-  // The cluster's slices are other than what we believe, and no watch has told.
+  // The cluster's slices differ from the saved ones, and no watch event has reported it.
   const slice = world.store.list('EndpointSlice')[0];
   const silent = world.queues.events.send;
   world.queues.events.send = async () => {};

@@ -1,4 +1,4 @@
-/** What is done under some settings may not be done under others. */
+/** Work that is done by some settings may not be done by others. */
 import { expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -20,7 +20,7 @@ it('a part that is switched on makes up for what changed while it was off', asyn
   expect(differences(world.store, 100)).toEqual([]);
 });
 
-it('a deploy that changes nothing wakes nobody', async () => {
+it('a deploy without changes wakes no service', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
   const { modeSwitch, settings } = (await readCluster(world.table, cluster)) ?? {};

@@ -65,7 +65,7 @@ it('its calls end before the function does, with Endpoints and both families han
   );
   await pass(300);
   expect(ends.length).toBeGreaterThan(6);
-  // A second call after one that took all the time a call may take.
+  // A second call follows a call of the maximum duration.
   expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.sync.callMs);
   expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.sync.reserveMs);
   const { controllers } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });

@@ -19,7 +19,7 @@ it('README.md of the chart is what values.yaml and the schema make of it: `npm r
   expect(fileOf('README.md')).toBe(chartReadme(chart, fileOf('values.yaml'), schema));
 });
 
-it('README.md of the chart says of every value what it is for', () => {
+it('README.md of the chart documents the purpose of every value', () => {
   const rows = fileOf('README.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));

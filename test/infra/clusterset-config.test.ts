@@ -36,7 +36,7 @@ describe('imports and exports in the clusters file', () => {
     expect(membershipOf(clusters[0]!, hub.clusterset)).toBeUndefined();
   });
 
-  it('what a cluster registers of the set is what its record holds', () => {
+  it('the registered membership of a cluster equals its record', () => {
     const { hub, clusters } = parseConfig(
       'clusters.yaml',
       file(
@@ -82,7 +82,7 @@ describe('imports and exports in the clusters file', () => {
     expect(problems(file(set, `id: a, imports: active, ${api}`))).toBe('');
   });
 
-  it('ranges of pods that overlap are allowed where both clusters say so', () => {
+  it('overlapping ranges of pods are allowed if both clusters allow it', () => {
     const both = (a: string, b: string): string => problems(file(set, exporting('a', '10.20.0.0/16', a), exporting('b', '10.20.128.0/17', b)));
     const allowed = ', allowOverlap: true';
     expect(both(allowed, allowed)).toBe('');
@@ -132,7 +132,7 @@ describe('imports and exports in the clusters file', () => {
       file(set, exporting('a', '10.20.0.0/16'), exporting('b', '10.30.0.0/16, 10.20.128.0/17')),
       'exports.podCidrs of a and of b overlap: 10.20.0.0/16 and 10.20.128.0/17. An importer could not tell whose pod an address is: give each its own ranges, or both allowOverlap: true',
     ],
-  ])('%s are refused with what is allowed', (_, yaml, said) => {
+  ])('%s are refused with the allowed values', (_, yaml, said) => {
     expect(problems(yaml)).toContain(said);
   });
 });

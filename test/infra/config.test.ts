@@ -60,7 +60,7 @@ describe('the clusters file', () => {
     ]);
   });
 
-  it('a relay whose identity is not given is told that alone', () => {
+  it('a relay without an identity has only this error', () => {
     const only = `hub: {}\nclusters:\n  - { id: a, relay: { pod: { serviceAccount: x } } }`;
     expect(problems(only)).toContainEqual(expect.stringContaining('identity is missing'));
   });
@@ -70,7 +70,7 @@ describe('the clusters file', () => {
     expectTypeOf<Required<ApiConfig>['auth']['type']>().toEqualTypeOf<ApiAccess['auth']['type']>();
   });
 
-  it('says where there is no file, and what to do', () => {
+  it('a missing file is reported with instructions', () => {
     expect(() => loadConfig('absent.yaml', 'config check FILE')).toThrow(
       'no clusters file at absent.yaml: copy clusters.example.yaml to clusters.yaml, or give another file: config check FILE',
     );
@@ -84,7 +84,7 @@ describe('the clusters file', () => {
   });
 });
 
-describe('what a platform adds to the relay’s pod', () => {
+describe('the additions of a platform to the relay’s pod', () => {
   const relayOf = (rest: string): string =>
     `hub: {}\nclusters:\n  - id: a\n    relay:\n      identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/r" }\n${rest}`;
   const whole = `      extraEnv:
@@ -103,7 +103,7 @@ describe('what a platform adds to the relay’s pod', () => {
       priorityClassName: ""
 `;
 
-  it('what a platform adds to the relay’s pod is read as it is, and is nothing by default', () => {
+  it('the additions of a platform to the relay’s pod are read unchanged, and empty by default', () => {
     const [own] = parseConfig('clusters.yaml', relayOf(whole)).clusters;
     expect(own!.relay).toMatchObject({
       priorityClassName: '',
@@ -150,7 +150,7 @@ describe('what a platform adds to the relay’s pod', () => {
       'sidecar a mounts "c"',
     ],
     ['no class’s name', 'priorityClassName: Critical', 'is not the name of a PriorityClass, or "" for none'],
-  ])('what a platform adds to the relay’s pod is refused with what is allowed: %s', (_, given, said) => {
+  ])('the additions of a platform to the relay’s pod are refused with the allowed values: %s', (_, given, said) => {
     const found = problems(relayOf(`      ${given}\n`));
     expect(found.join('\n')).toContain(said);
     expect(found[0]).toMatch(/^clusters\.yaml:\d+:\d+: clusters\[0\]\.relay/);
@@ -163,7 +163,7 @@ describe('what a platform adds to the relay’s pod', () => {
   });
 });
 
-describe('a mistake fails with file, line, column, and what is allowed', () => {
+describe('a mistake fails with file, line, column, and the allowed values', () => {
   const cluster = (rest: string): string => `hub: {}\nclusters:\n  - id: a\n    ${relay}\n    ${rest}\n`;
   const api = (rest: string): string => cluster(`api: { url: "https://a.example.com", ${rest} }`);
 

@@ -23,7 +23,7 @@ type Resource = { readonly Type: string; readonly Properties?: { readonly Metric
 const resourcesOf = (template: Template) => template.toJSON()['Resources'] as { [id: string]: Resource };
 const typesOf = (template: Template): string[] => Object.values(resourcesOf(template)).map((r) => r.Type);
 
-it('leaves out for the local cloud what it refuses, and says so', () => {
+it('the local cloud gets no unsupported resources, and the stack reports them', () => {
   const isThere = ([, { Type, Properties }]: [string, Resource]): boolean => !notOnEmulator.includes(Type) && !Properties?.Metrics;
   const left = (template: Template): string[] => Object.entries(resourcesOf(template)).flatMap((r) => (isThere(r) ? [r[1].Type] : []));
   expect(typesOf(local.hubTemplate)).toEqual(left(whole.hubTemplate));

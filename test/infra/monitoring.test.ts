@@ -54,11 +54,11 @@ describe('dashboards', () => {
     expect(emitted).toEqual(new Set([...Object.keys(metrics), ...Object.keys(upstreamMetrics)]));
   });
 
-  it('dashboards of one cluster show only what is kept per cluster, and all of that', () => {
+  it('dashboards of one cluster show all metrics of a cluster, and only these', () => {
     expect(new Set(clusterDashboard.rows.flatMap((r) => r.widgets.flatMap((w) => own(w.series))))).toEqual(new Set(perCluster.all));
   });
 
-  it('the deployed dashboards tell the console where every series is', () => {
+  it('the deployed dashboards contain the source of every series for the console', () => {
     const bodies = Object.values(fleetOf('hub: { name: Fleet, clusterMetrics: all }').hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map(
       (d) => resolved(d['Properties'].DashboardBody),
     );
@@ -147,7 +147,7 @@ const compositeOf = (id: string) =>
   Object.entries(hubTemplate.findResources('AWS::CloudWatch::CompositeAlarm')).find(([key]) => key.startsWith(`Monitoring${id}`))?.[1];
 
 describe('alarms', () => {
-  it('each have a heading in the runbook that says what it means, where to look and what to do', () => {
+  it('alarms each have a heading in the runbook with meaning, places to look and steps', () => {
     const sections = new Map(
       readFileSync('docs/runbook.md', 'utf8')
         .split(/^### /m)
@@ -174,7 +174,7 @@ describe('alarms', () => {
     for (const alarm of ofCluster) expect({ id: alarm.id, missing: alarm.missing }).toEqual({ id: alarm.id, missing: 'fine' });
   });
 
-  it('look at what is emitted, those of one cluster at what is kept per cluster', () => {
+  it('alarms use emitted metrics, and those of a cluster use metrics of a cluster', () => {
     for (const alarm of ofCluster) expect(perCluster.few).toEqual(expect.arrayContaining(own([alarm.series])));
     for (const { Properties } of Object.values(clusterTemplate('eks').findResources('AWS::CloudWatch::Alarm'))) {
       if (Properties.Namespace === metricsNamespace) expect(Properties.Dimensions).toEqual([{ Name: 'cluster', Value: 'eks' }]);
@@ -204,14 +204,14 @@ describe('alarms', () => {
     });
   });
 
-  it('ring by themselves, whatever else is ringing, and say when they have stopped', () => {
+  it('alarms notify independently of each other, and when they end', () => {
     for (const { id, severity } of ofHub) {
       const [made] = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) => key.startsWith(`Monitoring${id}`));
       expect({ id, ...made![1]['Properties'] }).toMatchObject({ id, AlarmActions: topic(severity), OKActions: topic(severity) });
     }
   });
 
-  it('alarms of a cluster open tickets, and those of its state page where its configuration says so', () => {
+  it('alarms of a cluster open tickets, and alarms of its state page if its configuration says so', () => {
     const paging = (state: Alarm['severity']): string[] => clusterAlarms(state).flatMap((a) => (a.severity === 'page' ? [a.id] : []));
     expect(paging('ticket')).toEqual([]);
     expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'GateClosed']);
@@ -221,7 +221,7 @@ describe('alarms', () => {
     expect(actions('own').filter((a) => a === topic('page')[0])).toHaveLength(3);
   });
 
-  it('alarms that page are seen together in one view, which calls nobody itself', () => {
+  it('paging alarms share one view, which has no action of its own', () => {
     const composite = compositeOf(compositeAlarm);
     expect(composite!['Properties']).not.toHaveProperty('AlarmActions');
     const rule = JSON.stringify(composite!['Properties'].AlarmRule);
@@ -258,7 +258,7 @@ describe('alarms', () => {
     }
   });
 
-  it('alarms of what is put aside ring for what arrives, so that what still lies there silences nothing', () => {
+  it('alarms of parked and quarantined messages count arrivals, so remaining messages do not mask new ones', () => {
     for (const { id, series } of ofHub) if ('aws' in series) expect({ id, depth: series.aws === 'AWS/SQS' }).toEqual({ id, depth: false });
   });
 
@@ -279,7 +279,7 @@ describe('alarms', () => {
   });
 
   it.each(burnRates.flatMap(({ id, rate, windows }) => windows.map((w) => [id, w.minutes, rate, w.least] as const)))(
-    '%s says nothing of %i minutes with fewer syncs than are worth an alarm',
+    '%s ignores %i minutes with too few syncs for an alarm',
     (id, minutes, rate, least) => {
       const [alarm] = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) =>
         key.startsWith(`Monitoring${id}In${minutes}M`),
@@ -298,7 +298,7 @@ describe('alarms', () => {
   );
 });
 
-it('a budget is of the whole account and told as a ticket, and is there only where one is given', () => {
+it('a budget covers the whole account, is a ticket, and exists only if configured', () => {
   hubTemplate.resourceCountIs('AWS::Budgets::Budget', 0);
   const ticketTopicArn = 'arn:aws:sns:eu-central-1:111122223333:ticket';
   fleetOf(`hub: { monthlyBudget: 2000, alarms: { ticketTopicArn: "${ticketTopicArn}" } }`).hubTemplate.hasResourceProperties('AWS::Budgets::Budget', {

@@ -99,14 +99,14 @@ describe('and on exactly these', () => {
     });
   });
 
-  it('registers clusters without touching what they have told', () => {
+  it('register registers clusters without touching data of their relays', () => {
     const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
     expect(statement!.Condition).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] },
     });
   });
 
-  it.each(['IngestRole', 'SyncRole', 'SweepRole'])('keeps %s from the records that say where clusters are and whose queues are', (role) => {
+  it.each(['IngestRole', 'SyncRole', 'SweepRole'])('the role denies %s the records of clusters’ access and of queues’ owners', (role) => {
     const keys = [clusterIndexKey('c'), importerKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
     const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s])[0]?.startsWith('dynamodb:'));
     const patterns = denied.flatMap(
@@ -215,7 +215,7 @@ describe('within what IAM lets a role have', () => {
     }
   });
 
-  it('a role that needs more rights than IAM lets it have is told of at once, with the way out', () => {
+  it('a role that lacks rights by IAM’s limits is reported at once, with the solution', () => {
     expect(() => hubOf('', 1000)).toThrow(/fill \d+ policies, and IAM lets a role have 10: give hub\.access\.secrets or hub\.access\.roles patterns/);
   });
 });
@@ -232,7 +232,7 @@ describe('the queues of a cluster', () => {
   const named = (values: readonly unknown[]): string[] =>
     values.map((v) => /(Ingest|Sync|Sweep|Relay)Role/.exec(JSON.stringify(v))?.[1] ?? String(v));
 
-  it('take messages of their relay, the hub’s functions and the operators that are listed, whatever rights others have in the account', () => {
+  it('the queues accept messages of their relay, the hub’s functions and the listed operators only, independent of other rights in the account', () => {
     const operator = 'arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/*/AWSReservedSSO_Platform_*';
     const { clusterTemplate: listed, hubTemplate: listedHub } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`));
     expect(named(senders(listed('watched'), 'QueuesEvents'))).toEqual(['Relay', 'Ingest', 'Sweep', operator]);

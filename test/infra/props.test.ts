@@ -31,7 +31,7 @@ const api = {
 } as const;
 const stack = () => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S');
 
-it('props are held to the rules of clusters.yaml, and a mistake names the construct and what is allowed', () => {
+it('props follow the rules of clusters.yaml, and a mistake names the construct and the allowed values', () => {
   expect(() => new FleetHub(stack(), 'Hub', { logRetentionDays: 15 })).toThrow(/^FleetHub S\/Hub: hub\.logRetentionDays: 15 is not a retention/);
   const scope = stack();
   const hub = new FleetHub(scope, 'Hub');

@@ -14,7 +14,7 @@ describe('saved queries of the logs', () => {
     for (const message of messages) expect({ message, written: sources.includes(message) }).toEqual({ message, written: true });
   });
 
-  it('saved queries of the logs are under the hub’s name, each over the logs of the functions that write what it looks for', () => {
+  it('saved queries of the logs are under the hub’s name, each over the logs of the functions that write their lines', () => {
     const { hubTemplate } = fleetOf();
     const made = Object.values(hubTemplate.findResources('AWS::Logs::QueryDefinition')).map((q) => q['Properties']);
     expect(made.map((q) => q.Name)).toEqual(queries.map(({ name }) => `Fleet/${name}`));

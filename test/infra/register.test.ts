@@ -37,7 +37,7 @@ const event = (RequestType: string, rest: object = {}, ResponseURL = ''): CloudF
   }) as unknown as CloudFormationCustomResourceEvent;
 
 describe('registering a cluster', () => {
-  it('writes what the functions need to know of it', async () => {
+  it('register writes all facts that the functions need', async () => {
     const table = memoryTable();
     expect(await applyRegistration(table, event('Create'))).toBe('shop');
     const { id, mode, settings, queues, api } = registration;
@@ -47,7 +47,7 @@ describe('registering a cluster', () => {
     expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
   });
 
-  it('the addresses and credentials of a cluster are believed from its own record alone, whatever the one says that ingest writes', async () => {
+  it('the addresses and credentials of a cluster are read only from its access record, which ingest cannot write', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:stolen' } };
@@ -81,7 +81,7 @@ describe('registering a cluster', () => {
     expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });
   });
 
-  it('a deploy that changes what a cluster imports or exports leaves an audit record, and another one does not', async () => {
+  it('a deploy that changes imports or exports of a cluster leaves an audit record, and another deploy does not', async () => {
     const table = memoryTable();
     const clusterset = { ...noMembership, set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } };
     const deploy = (changed: object, type = 'Update') =>
@@ -105,7 +105,7 @@ describe('registering a cluster', () => {
     expect(await listAudit(table, 'shop')).toMatchObject([{ who: 'CloudFormation, stack', what: expect.stringContaining('draining') }]);
   });
 
-  it('takes it back when it is added again, once nobody clears what was known of it', async () => {
+  it('a cluster that is added again is registered once its purge has ended', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     await applyRegistration(table, event('Delete'));
@@ -142,14 +142,14 @@ describe('the answer to CloudFormation', () => {
     return seen!;
   }
 
-  it('says that it worked, without a content type, which the address is not signed for', async () => {
+  it('the answer reports success, without a content type, which the signed address lacks', async () => {
     expect(await answered(async () => 'shop')).toEqual({
       body: { Status: 'SUCCESS', PhysicalResourceId: 'shop', StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Cluster' },
       contentType: undefined,
     });
   });
 
-  it('says why it did not, and for a new resource under an id that deleting finds nothing for', async () => {
+  it('the answer reports the error, and for a new resource an id that a deletion ignores', async () => {
     const fail = async (): Promise<string> => {
       throw new Error('the table could not be reached');
     };

@@ -39,7 +39,7 @@ describe('the manifest of a relay by the clusters file', () => {
   const exporter = (id: string, ...cidrs: readonly string[]): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${cidrs}] }`;
   const clusters = [`id: a, imports: shadow, ${api}`, exporter('c', '10.3.0.0/16'), exporter('b', '10.2.0.0/16', '"fd00:2::/48"'), 'id: d'];
 
-  it('the writer of an importer is held to the ranges of every cluster that exports, in whatever order these are written', () => {
+  it('the writer of an importer is restricted to the ranges of every exporting cluster, in any order', () => {
     const sources = { b: ['10.2.0.0/16', 'fd00:2::/48'], c: ['10.3.0.0/16'] };
     expect(manifestOf('a', ...clusters)).toEqual(withTasks('a', { imports: { set: 'prod', sameness: 'labelled', sources } }));
     expect(manifestOf('a', ...clusters.toReversed())).toEqual(manifestOf('a', ...clusters));
@@ -50,7 +50,7 @@ describe('the manifest of a relay by the clusters file', () => {
     expect(manifestOf('d', ...clusters)).toEqual(withTasks('d'));
   });
 
-  it('the editors of a cluster may export where its exports say so', () => {
+  it('the editors of a cluster may export if its exports allow it', () => {
     const editable = 'id: b, exports: { namespaces: [web], podCidrs: [10.2.0.0/16], editorsMayExport: true }';
     expect(manifestOf('b', editable)).toEqual(withTasks('b', { editorsMayExport: true }));
   });

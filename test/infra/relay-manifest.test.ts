@@ -55,7 +55,7 @@ describe('the relay’s pod', () => {
     expect(find('Namespace', 'relays').metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
   });
 
-  it('the relay’s pod is given what the relay reads from its environment', () => {
+  it('the relay’s pod sets every variable that the relay reads', () => {
     const env = Object.fromEntries(podOf().containers[0].env.map((e: { name: string; value: string }) => [e.name, e.value]));
     expect(env).toMatchObject({
       [relayEnv.clusterId]: 'shop',
@@ -91,7 +91,7 @@ describe('the relay’s pod', () => {
     expect(pod.containers[0].env.some((e: { name: string }) => /^AWS_(ROLE|WEB)/.test(e.name))).toBe(false);
   });
 
-  it('takes along what a platform adds to it, after its own', () => {
+  it('the pod has the additions of the platform after its own parts', () => {
     const pod = podOf(relayManifest({ ...install, program: { bundle: 'one' }, extras }));
     expect(pod.containers.map((c: { name: string }) => c.name)).toEqual(['relay', 'aws-signing-helper']);
     expect(pod.containers[0].env.at(-1)).toEqual(extras.extraEnv[0]);
@@ -105,7 +105,7 @@ describe('the relay’s pod', () => {
     expect(podOf(relayManifest({ ...install, priorityClassName: '' }))).not.toHaveProperty('priorityClassName');
   });
 
-  it('runs the bundle on a stock image without a registry of one’s own, and anew when the bundle changes', () => {
+  it('the pod runs the bundle on a stock image without a registry, and restarts when the bundle changes', () => {
     const quick = (bundle: string) => relayManifest({ ...install, program: { bundle } });
     expect(find('ConfigMap', 'relay', quick('one')).data).toEqual({ 'relay.mjs': 'one' });
     expect(podOf(quick('one')).containers[0]).toMatchObject({ command: ['node', '/relay/relay.mjs'], image: expect.stringContaining('node:24') });
@@ -178,7 +178,7 @@ describe('rights in the cluster', () => {
     });
   });
 
-  it('the writer writes two kinds and Events, and reads what it must confirm', () => {
+  it('the writer may write two kinds and Events, and read the objects that it confirms', () => {
     expect(rulesOf('fleet-endpoints-writer')).toEqual([
       'endpoints: get list create update delete',
       'endpointslices: get list create update delete',
@@ -350,7 +350,7 @@ describe('a cluster that takes part in a set', () => {
     expect(find('ValidatingAdmissionPolicy', 'fleet-endpoints-writer-slices').spec.matchConditions).toHaveLength(1);
   });
 
-  it('a cluster that takes part has what the others have, and its own besides', () => {
+  it('a cluster of a set has the parts of every cluster and its own', () => {
     for (const members of [exporter, importer]) {
       for (const manifest of manifests) {
         const held = find(manifest.kind, manifest.metadata.name, [...members]);

@@ -30,7 +30,7 @@ describe('the table', () => {
     expect(snapshot.terminationProtection).toBe(true);
   });
 
-  it('takes at once what the configuration says, its index as well', () => {
+  it('the table follows the configuration at once, with its index', () => {
     const warm = fleetOf('hub: { warmThroughput: { reads: 24000, writes: 8000 } }').snapshotTemplate;
     const WarmThroughput = { ReadUnitsPerSecond: 24_000, WriteUnitsPerSecond: 8_000 };
     warm.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput, GlobalSecondaryIndexes: [Match.objectLike({ WarmThroughput })] });
@@ -71,7 +71,7 @@ describe('the functions', () => {
     ['snapshot and wake-ups', 1024, 30],
     ['EndpointSlices of the clusters', 1769, 30],
     ['overdue', 1769, 55],
-    ['known to the hub', 256, 90],
+    ['registers clusters', 256, 90],
   ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs that Lambda adds to only when something fails', (description, memory, timeout) => {
     hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
       Description: Match.stringLikeRegexp(description),
@@ -88,12 +88,12 @@ describe('the functions', () => {
     expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual(['Ingest', 'Sync', 'Sweep']);
   });
 
-  it('run in the VPC where one is given, and only those that talk to clusters', () => {
+  it('the functions run in the VPC if there is one, but only those that call clusters', () => {
     const inside = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } });
     expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
   });
 
-  it('the functions are given what they read from their environment', () => {
+  it('the functions have every variable that they read', () => {
     for (const [id, { Properties }] of Object.entries(hubTemplate.findResources('AWS::Lambda::Function'))) {
       const metrics = id.startsWith('Register') ? [] : [hubEnv.clusterMetrics];
       expect(Object.keys(Properties.Environment.Variables).sort()).toEqual([...metrics, hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName]);
@@ -122,7 +122,7 @@ describe('the functions', () => {
     });
   });
 
-  it('the functions have executions reserved only where the configuration says that the account has them', () => {
+  it('the functions have reserved executions only if the configuration confirms the account’s limit', () => {
     const reservedIn = (template: Template): object =>
       Object.fromEntries(
         Object.entries(template.findResources('AWS::Lambda::Function')).map(([id, { Properties }]) => [
@@ -173,7 +173,7 @@ describe('a new version of ingest and sync', () => {
     expect(dimensions.Resource).toContain(':live');
   });
 
-  it('takes over at once where the configuration says so, by the same alias', () => {
+  it('a deploy switches the alias at once if the configuration says so', () => {
     const { hubTemplate: bold } = fleetOf('hub: { rollout: at-once }');
     bold.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
     for (const id of ['Ingest', 'Sync']) expect(aliasOf(bold, id)).not.toHaveProperty('UpdatePolicy');
@@ -237,7 +237,7 @@ describe('the queues of a cluster', () => {
     }
   });
 
-  it('the queues of a cluster are encrypted, speak TLS only, and have no order', () => {
+  it('the queues of a cluster are encrypted, require TLS, and are standard queues', () => {
     for (const template of [cluster, hubTemplate]) {
       const queues = Object.values(template.findResources('AWS::SQS::Queue'));
       expect(queues.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** What a user of one cluster of the set does and sees in one namespace. */
+/** Actions and view of a user of one cluster of the set in one namespace. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
@@ -41,7 +41,7 @@ export interface ExportedOptions {
   readonly name?: string;
   readonly spec?: Draft<'Service'>['spec'];
   readonly exportSpec?: ServiceExport['spec'];
-  /** Of the export. */
+  /** Annotations of the export. */
   readonly annotations?: Annotations;
 }
 

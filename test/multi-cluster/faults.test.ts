@@ -1,4 +1,4 @@
-/** What goes wrong around a set of two clusters: kinds that are missing, a relay and an API that are silent, a hub that stands still, a cluster that leaves. */
+/** Faults around a set of two clusters: missing kinds, a silent relay and API, a stopped hub, a cluster that leaves. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { installMcs } from '#test/support/mcs-crds.ts';
@@ -41,7 +41,7 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     expect((await of('a').import())?.spec.ips).toEqual((await of('a').derived())?.spec?.clusterIPs);
   });
 
-  it('a namespace without the label of the set imports nothing, and what it has goes with the label (G 16, G 18)', async () => {
+  it('a namespace without the label of the set imports nothing, and loses its imports with the label (G 16, G 18)', async () => {
     const set = await fleet.world();
     const { of, namespace } = set;
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
@@ -55,9 +55,9 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     );
   });
 
-  it('an export that is not allowed says so, and is imported when a switch allows it (G 18)', async () => {
+  it('an export that is not allowed reports this, and is imported when a switch allows it (G 18)', async () => {
     const { of } = await world();
-    // What is exported in the other tests is given up: it says so, and wants to be told.
+    // The exports of other tests are given up, which the command requires --override for.
     await fleet.command('exports', 'b', 'other', '--override');
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
     await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Valid: 'False NotAllowed' }), 60_000);
@@ -67,7 +67,7 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Valid: 'True Valid' }));
   });
 
-  it('a source whose relay is silent keeps its slices as they are, until the hub has asked its API; its relay speaks again (G 20)', async () => {
+  it('a source whose relay is silent keeps its slices unchanged until the hub calls its API, and follows its relay again later (G 20)', async () => {
     const { of } = await world();
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
     await of('a').exported(['10.1.0.1']);
@@ -100,7 +100,7 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     await sees(of('a'), ['a 10.1.0.1 ready', 'b 10.2.0.2 ready', 'b 10.2.0.9 ready'], 120_000);
   });
 
-  it('an importer whose API is away holds up no other cluster, and converges when it is back (G 31)', async () => {
+  it('an importer whose API is down delays no other cluster, and converges later (G 31)', async () => {
     const { of } = await world();
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
     for (const id of ['a', 'b']) await sees(of(id), two);
@@ -112,7 +112,7 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     await sees(of('a'), ['b 10.2.0.1 waiting', two[1] as string], 150_000);
   });
 
-  it('a hub that stands still changes nothing, and afterwards all is exact (G 33)', async () => {
+  it('a stopped hub changes nothing, and afterwards everything is exact (G 33)', async () => {
     const { of } = await world();
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
     await of('b').exported(['10.2.0.3'], { name: 'gone' });

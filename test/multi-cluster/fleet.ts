@@ -24,7 +24,7 @@ const builtIn = [
   'endpointslice-mirroring-controller',
 ].join();
 
-/** Of the pods of each cluster; b and c have one in common. */
+/** Ranges of the pods of each cluster. The clusters b and c share one. */
 const podRanges = {
   a: ['10.1.0.0/16', 'fd00:1::/64'],
   b: ['10.2.0.0/16', '10.9.0.0/16', 'fd00:2::/64'],
@@ -91,7 +91,7 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
     [run, hub] = [undefined, undefined];
   }
   async function stop(): Promise<void> {
-    // What one of them fails with must not leave the others running.
+    // An error of one of them must not leave the others running.
     await Promise.allSettled([stopHub(), ...started.map(({ observed }) => observed.stop())]);
     for (const { api } of started) api.close();
     await Promise.all(started.map(({ controlPlane }) => controlPlane.stop()));

@@ -8,7 +8,7 @@ let installed: Installed;
 beforeAll(async () => {
   const { devDependencies: known } = JSON.parse(await readFile('package.json', 'utf8'));
   const peers = ['aws-cdk-lib', 'constructs', 'aws-cdk', '@types/node'].map((name) => `${name}@${known[name]}`);
-  // What `cdk init` takes.
+  // `cdk init` installs this version.
   peers.push('typescript@5.9.3');
   installed = await install(peers, ['--omit=optional']);
   await cp('test/package/example', installed.folder, { recursive: true });
@@ -57,10 +57,10 @@ it('the stack of a cluster in its owner’s app knows the hub by its outputs', a
   expect(queues.sort()).toEqual(['Fleet-shop-dev-events', 'Fleet-shop-dev-events-dead', 'Fleet-shop-dev-syncs', 'Fleet-shop-dev-syncs-dead']);
 });
 
-/** What needs an AWS account or a cluster: test:deploy runs these on the local cloud and on real control planes. */
+/** Commands that need an AWS account or a cluster. test:deploy runs them on the local cloud and on real control planes. */
 const elsewhere = /^(npx cdk (bootstrap|deploy)|kubectl) /;
 
-it('the five steps of docs/getting-started.md do what they say, from an empty folder on', async () => {
+it('the five steps of docs/getting-started.md work from an empty folder on', async () => {
   const page = await readFile('docs/getting-started.md', 'utf8');
   const steps = page.slice(page.indexOf('## Five steps'), page.indexOf('**5. Look.**'));
   const commands = [...steps.matchAll(/^```bash\n(.*?)^```/gms)].flatMap(([, block = '']) => block.trim().split('\n'));
@@ -70,7 +70,7 @@ it('the five steps of docs/getting-started.md do what they say, from an empty fo
   await cp(installed.tarball, join(fresh, 'fleet-endpoints-0.1.0.tgz'));
   for (const command of commands) {
     if (elsewhere.test(`${command} `)) continue;
-    // What the deploy would have written.
+    // A deploy would have written these outputs.
     const outputs = { EventsQueueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/q', RelayRoleArn: 'arn:aws:iam::111122223333:role/r' };
     if (command.includes('relay manifest'))
       await writeFile(join(fresh, 'cdk.out/outputs.json'), JSON.stringify({ 'FleetEndpoints-cluster-shop-dev': outputs }));

@@ -65,8 +65,8 @@ export async function install(packages: readonly string[], options: readonly str
 }
 
 /**
- * What `npx fleet-endpoints` runs, in a process group of its own, as a terminal makes one; without npx, which reports a Ctrl-C as its own end, whatever
- * the exit code of the command.
+ * Starts the program of `npx fleet-endpoints` in its own process group, like a terminal. npx itself is not used, because it ends by a Ctrl-C independent of the
+ * command's exit code.
  */
 function started(folder: string, args: readonly string[]): Running {
   const child = spawn(join(folder, 'node_modules/.bin/fleet-endpoints'), [...args], { cwd: folder, env: { ...userEnv, PORT: '0' }, detached: true });

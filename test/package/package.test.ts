@@ -1,4 +1,4 @@
-/** What is in the package, how large it is, and what it does in an empty folder, on the machine's own Node. */
+/** The package's content, its size, and its commands in an empty folder on the machine's own Node. */
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const sizeOf = async (folder: string): Promise<number> => Number((await promisif
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 describe('the package', () => {
-  it('the archive has what was built and what is read, and neither tests nor sources', async () => {
+  it('the archive contains built files and documents, and neither tests nor sources', async () => {
     const files = (await promisify(execFile)('tar', ['-tzf', installed.tarball])).stdout.trim().split('\n');
     const known = [
       /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|clusters\.example\.yaml)$/,
@@ -47,7 +47,7 @@ describe('the package', () => {
     expect(['preinstall', 'install', 'postinstall'].filter((name) => name in manifest.scripts)).toEqual([]);
   });
 
-  it('sizes stay small: the archive, the package itself, and with what a local run needs', async () => {
+  it('sizes stay small: the archive, the package itself, and with the dependencies of a local run', async () => {
     const [archive, alone, all] = [(await stat(installed.tarball)).size, await sizeOf(ours()), await sizeOf(join(installed.folder, 'node_modules'))];
     console.log(`archive ${inMegabytes(archive)}, unpacked ${inMegabytes(alone)}, node_modules ${inMegabytes(all)}`);
     expect(archive).toBeLessThan(3.5e6);
@@ -55,7 +55,7 @@ describe('the package', () => {
     expect(all).toBeLessThan(45e6);
   });
 
-  it('the licence file names every package of others that is in it, with its licence', async () => {
+  it('the licence file names every third-party package in it, with its licence', async () => {
     const { components } = JSON.parse(await readFile(ours('dist/sbom.cdx.json'), 'utf8'));
     const names = components.map((c: { name: string }) => c.name);
     expect(names).toEqual(expect.arrayContaining(['@aws-sdk/client-sqs', '@kubernetes/client-node', 'commander', 'fauxqs', 'yaml']));

@@ -32,6 +32,6 @@ it('a dry run builds package, chart, relay bundle, bill of materials and the rec
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(['fleet-endpoints-relay/Chart.yaml', 'fleet-endpoints-relay/values.schema.json']));
 });
 
-it('without --dry-run nothing is built, and the command says what it can do', async () => {
+it('without --dry-run the command builds nothing, and prints its usage', async () => {
   await expect(run('npm', ['run', '-s', 'release'])).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('only --dry-run is there') });
 });

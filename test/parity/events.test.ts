@@ -28,7 +28,7 @@ function recording() {
 }
 
 describe('events', () => {
-  it('events that say the same are one with a count, whichever worker records them', async () => {
+  it('equal events are one event with a count, even from different workers', async () => {
     const { worker, events } = recording();
     for (const record of [worker(), worker(), worker()]) await record(sketch('no'));
     await worker()(sketch('no, for another reason'));

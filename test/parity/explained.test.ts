@@ -1,4 +1,4 @@
-/** What upstream's slice tracker is for: telling the echo of our own write from what somebody else did (docs/architecture.md, "Echo"). */
+/** The purpose of upstream's slice tracker: distinguishing the echo of our own write from other clients' writes (docs/architecture.md, "Echo"). */
 import { describe, expect, it } from 'vitest';
 import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';

@@ -41,7 +41,7 @@ it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a se
   await world.runUntil(world.now + 60_000);
   expect(differences(world.store, 100)).toEqual([]);
 
-  /** Every service's pod changes three times a minute; the most wake-ups of one service that waited at once, once all have been heard of. */
+  /** Changes every service's pod three times a minute. Resolves to the maximum number of waiting wake-ups of a service. */
   async function live(seconds: number): Promise<number> {
     let most = 0;
     for (let s = 0; s < seconds; s += 10) {

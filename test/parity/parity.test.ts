@@ -1,9 +1,9 @@
-/** docs/parity.md against what it speaks of: every statement and scenario has its row, and every row a test that exists. */
+/** Checks docs/parity.md: every statement and scenario has its row, and every row an existing test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { familyOf, readVectors, recorded } from '#test/conformance/vector.ts';
 
-/** The IDs of docs/behaviour.md, by prefix: those that concern what is computed, woken and written, and upstream's scenarios. */
+/** The IDs of docs/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios. */
 const specified: { readonly [prefix: string]: string } = {
   G: '1..11',
   EV: '1..22',
@@ -45,7 +45,7 @@ interface Row {
   /** Its number, for a deliberate difference. */
   readonly difference: string | undefined;
   readonly ids: readonly string[];
-  /** What is said of its tests. */
+  /** The row's cell about its tests. */
   readonly tests: string;
 }
 
@@ -70,7 +70,7 @@ function rowsOf(page: string): readonly Row[] {
 const families = new Set(recorded.flatMap(readVectors).map(familyOf));
 const differencesNamed = (tests: string): readonly string[] => [...tests.replace(/`[^`]*`/g, '').matchAll(/\bD\d+\b/g)].map(([name]) => name);
 
-/** What is wrong with the page, as sentences. */
+/** Returns the faults of the page as sentences. */
 function faults(page: string): readonly string[] {
   const rows = rowsOf(page);
   const differences = new Set(rows.flatMap((r) => r.difference ?? []));

@@ -1,4 +1,4 @@
-/** What becomes of a sync that fails, and how our records do what upstream's work queues, stale checks and slice tracker do. */
+/** The handling of a failed sync, and our records in place of upstream's work queues, stale checks and slice tracker. */
 import { describe, expect, it } from 'vitest';
 import { deletedInput } from '#functions/relay/projection/project.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -18,7 +18,7 @@ describe('a key that keeps failing', () => {
   it.each([
     ['create EndpointSlice', [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]],
     ['create Endpoints', [1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]],
-  ] as const)('%s: runs 16 times with upstream’s waits in whole seconds, then is parked and told [Q-16, Q-17, Q-18]', async (call, waits) => {
+  ] as const)('%s runs 16 times with upstream’s waits in whole seconds, then is parked and reported [Q-16, Q-17, Q-18]', async (call, waits) => {
     const refused: number[] = [];
     const c = await smallCluster([aService(), ...pods(1)], {
       refuse: async (asked) => {
@@ -139,7 +139,7 @@ describe('a write that would take away much', () => {
     const c = await smallCluster([aService(), ...pods(12)]);
     await c.pass(10);
     c.calls.length = 0;
-    // a relay that says what is not so
+    // This relay sends a false state.
     const asOf = String(c.world.store.resourceVersion);
     const uid = c.world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     const entries = pods(11).map((p) => deletedInput(p as never, asOf, c.world.now));
@@ -186,7 +186,7 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     expect(controllersToRun(fresh(5), item(5, 5))).toEqual([]);
   });
 
-  it('a delayed wake-up that comes after what it stood for is dropped [Q-6, Q-8: Deduping]', () => {
+  it('a delayed wake-up whose work is done is dropped [Q-6, Q-8: Deduping]', () => {
     const state = recordSuccess(idleController, 2);
     expect(controllersToRun(fresh(1), { ...noWork, generation: 2, controllers: { endpoints: state, slices: state } })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What wakes a service, after which delay, and how often it then runs: upstream's event handlers and work queues, seen from outside. */
+/** The events that wake a service, their delay, and the number of runs: upstream's event handlers and work queues from outside. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { kinds } from '#shared/kube/types.ts';
@@ -33,7 +33,7 @@ describe('a service', () => {
     expect(c.calls).toEqual([]);
   });
 
-  it('a service has no delay, whatever the batch period [EV-7]', async () => {
+  it('a service has no delay with any batch period [EV-7]', async () => {
     const c = await settled([aService()], { settings: { batchPeriodSeconds: 30 } });
     c.world.store.apply(aService({ ports: [{ name: 'other', port: 81, targetPort: 81, protocol: 'TCP' }] }));
     c.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject);
@@ -70,7 +70,7 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
     },
   );
 
-  it('changes of pods that concern no endpoint wake nothing: the phase, or a pod that nobody selects [PK-5, PK-8]', async () => {
+  it('changes of pods that affect no endpoint wake no service: the phase, or a pod that no service selects [PK-5, PK-8]', async () => {
     const c = await settled([aService(), ...pods(1)]);
     const before = c.world.metrics.get('WakeUps') ?? 0;
     const pod = aPod(0) as RawObject & { status: object };
@@ -83,14 +83,14 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
 });
 
 describe('Endpoints', () => {
-  it('Endpoints that somebody deletes are made again [UT-29 TestEndpointsDeletionEvents, EV-11]', async () => {
+  it('deleted Endpoints are created again [UT-29 TestEndpointsDeletionEvents, EV-11]', async () => {
     const c = await settled([aService(), ...pods(2)]);
     c.world.store.remove('Endpoints', 'default', 'svc');
     await c.pass(5);
     expect(ips(c)).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
-  it('Endpoints that somebody deletes wake the other controller too, which writes what it had not looked at (unlike EV-11)', async () => {
+  it('deleted Endpoints also wake the other controller, which writes changes that it had not seen (unlike EV-11)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     const pod = aPod(0) as RawObject & { status: object };
     c.world.store.apply({ ...pod, status: { ...pod.status, phase: 'Failed' } } as RawObject);
@@ -101,7 +101,7 @@ describe('Endpoints', () => {
     expect(c.calls.map((w) => w.call).sort()).toEqual(['create Endpoints', 'replace EndpointSlice']);
   });
 
-  it('Endpoints that somebody edits are put right at once (unlike EV-12)', async () => {
+  it('edited Endpoints are repaired at once (unlike EV-12)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     c.world.store.apply({ ...endpoints(c), subsets: [{ addresses: [{ ip: '9.9.9.9' }], ports: [{ port: 1, protocol: 'TCP' }] }] } as RawObject);
     await c.pass(5);
@@ -112,7 +112,7 @@ describe('Endpoints', () => {
   const orphan = (name: string, annotations: { readonly [key: string]: string } = {}) =>
     ({ apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace: 'default', uid: `uid-${name}`, annotations } }) as RawObject;
 
-  it('without a service go at the start; those of a leader election, and those that come later, stay [UT-5, EP-70, EP-71, EV-12]', async () => {
+  it('Endpoints without a service are deleted at the start, and those of a leader election and later ones stay [UT-5, EP-70, EP-71, EV-12]', async () => {
     const c = await settled([orphan('left'), orphan('leader', { 'control-plane.alpha.kubernetes.io/leader': '{}' }), aService()]);
     c.world.store.apply(orphan('later'));
     await c.pass(120);
@@ -134,7 +134,7 @@ describe('Endpoints', () => {
 });
 
 describe('a slice', () => {
-  it('a slice that somebody deletes is made again, whoever made it and whenever (unlike EV-17)', async () => {
+  it('a deleted slice is created again, for any writer at any time (unlike EV-17)', async () => {
     const c = await settled([aService(), ...pods(2)]);
     for (const slice of slices(c)) c.world.store.remove('EndpointSlice', 'default', slice.metadata.name);
     await c.pass(5);
@@ -180,7 +180,7 @@ describe('a slice', () => {
     expect((c.world.metrics.get('WakeUps') ?? 0) - before).toBe(0);
   });
 
-  it('a slice of ours wakes nothing by what we write to it [EV-13]', async () => {
+  it('our own write of a slice wakes no service [EV-13]', async () => {
     const c = await settled([aService(), ...pods(1)]);
     c.world.store.apply(aPod(1));
     const before = c.world.metrics.get('WakeUps') ?? 0;
@@ -201,7 +201,7 @@ describe('a start', () => {
     }
     await c.pass(20);
     expect(c.calls).toEqual([]);
-    // the one that was held back is visible again by then
+    // The delayed message is visible again by then.
     await c.pass(600);
     expect(ips(c)).toEqual(['10.1.0.1']);
   });

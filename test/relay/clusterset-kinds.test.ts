@@ -89,7 +89,7 @@ it('exports that go one by one with their CRD are not taken back: nothing of the
   api.put({ ...anExport, metadata: { namespace: 'shop', name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/slow'] } });
   for (const object of [...others, anExport]) api.remove(object);
   await until(isGone);
-  // It is asked for in each minute of the relay's, and is still there, with the objects that are left.
+  // The relay reads the CRD each minute. The CRD still exists, with the remaining objects.
   const asked = api.count(crd);
   await until(() => api.count(crd) > asked + 1);
   expect(run.live('ServiceExport')).toEqual([]);
@@ -101,7 +101,7 @@ it('exports that go one by one with their CRD are not taken back: nothing of the
   await until(() => run.lists('ServiceExport').length > sent && isWatched('serviceexports'));
 });
 
-it('an export that its owner deletes is told, CRD or no CRD', async () => {
+it('a deletion of an export by its owner is sent with any state of the CRD', async () => {
   api.put(anExport);
   run = runRelay(api.url, { clusterset: true });
   await until(() => isSent('ServiceExport', 'shop/web') && isWatched('serviceexports'));
@@ -109,7 +109,7 @@ it('an export that its owner deletes is told, CRD or no CRD', async () => {
   await until(() => run.live('ServiceExport').length === 1);
 });
 
-it('a relay without the right to the CRD says so once, and tells of deletions all the same', async () => {
+it('a relay without the right to the CRD logs this once, and sends deletions', async () => {
   api.next(crd, refuse(403, 'Forbidden'), 1_000);
   api.put(anExport);
   run = runRelay(api.url, { clusterset: true });

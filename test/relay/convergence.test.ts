@@ -33,7 +33,7 @@ const step = fc.oneof(
   }),
 );
 
-it('whatever breaks on the way, and in whatever order the messages arrive, the hub ends with what is in the cluster', async () => {
+it('the hub ends with the state of the cluster after any faults and any order of messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), fc.integer({ min: 1, max: 0x7fffffff }), async (steps, seed) => {
       const random = chances(seed);
@@ -46,7 +46,7 @@ it('whatever breaks on the way, and in whatever order the messages arrive, the h
       const queue = {
         async send(outgoing: readonly { readonly body: string }[]) {
           await new Promise<void>((resolve) => clock.after(1 + random() * 200, resolve));
-          // Some were accepted, says the port.
+          // By the port's contract some messages were accepted.
           const accepted = refusing ? outgoing.slice(1) : outgoing;
           messages.push(...accepted.map((m) => parseEventsMessage(m.body)));
           if (refusing) throw new Error('out of reach');
@@ -79,7 +79,7 @@ it('whatever breaks on the way, and in whatever order the messages arrive, the h
           else store.create('EndpointSlice', 'default', { metadata, addressType: 'IPv4', endpoints: [] });
         } else if (s.do === 'wait') await clock.advance(s.ms);
         else if (s.do === 'gap') {
-          // What went meanwhile is never seen by a watch.
+          // No watch reports objects that are deleted meanwhile.
           source.breakOff();
           store.remove('Pod', 'default', `p${s.n}`);
           store.compact();

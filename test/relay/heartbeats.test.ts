@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
-/** Longer than a test: those that come have not waited for it. */
+/** Longer than a test, so arriving heartbeats have not waited for it. */
 const heartbeatMs = 10_000_000;
 
 it('the second heartbeat comes sooner than the others: with it a cluster counts again as a source of imports', async () => {

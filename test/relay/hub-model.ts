@@ -7,7 +7,7 @@ interface Held {
   readonly entry: Entry | undefined;
 }
 
-/** What a hub makes of messages in whatever order: put if newer, lists as key ranges, and nothing comes to life below the fence. */
+/** A model of the hub for messages in any order: it stores newer versions, applies lists as key ranges, and restores no object below the fence. */
 export class HubModel {
   private readonly objects = new Map<Kind, Map<string, Held>>();
   private readonly fences = new Map<Kind, string>();

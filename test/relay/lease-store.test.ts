@@ -21,7 +21,7 @@ let store: LeaseStore;
 let nowMs: number;
 const { signal } = new AbortController();
 
-/** What the API server does with one Lease. */
+/** Plays the API server for one Lease. */
 beforeEach(async () => {
   nowMs = Date.parse('2026-01-02T03:04:05.678Z');
   stored = undefined;

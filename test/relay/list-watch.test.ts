@@ -45,7 +45,7 @@ it('lists page by page, and each page is a part that begins where the one before
   ]);
   expect(new Set(parts.map((p) => `${p.listId} ${p.asOf} ${p.session}`)).size).toBe(1);
   expect(api.of('list pods').every((r) => !r.query.has('resourceVersion') && r.query.get('limit') === '5')).toBe(true);
-  // Of a kind that has none, one part says so.
+  // A kind without objects has one empty page.
   expect(run.lists('Endpoints')).toMatchObject([{ i: 0, from: '', to: '', last: true, entries: [] }]);
 });
 
@@ -75,7 +75,7 @@ it('a page that names itself as the next one ends the list, and the next list is
   expect(run.lists('Pod').map(({ from, to, last, entries }) => [from, to, last, entries.length])).toEqual([['', '', true, 1]]);
 });
 
-it('an object without a name ends its list or watch, and the hub hears of the others', async () => {
+it('an object without a name ends its list or watch, and the hub receives the other objects', async () => {
   api.put(pod('a'));
   const nameless = { metadata: { name: 7, namespace: 'n', resourceVersion: '90' } };
   api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [null, nameless] }));
@@ -206,7 +206,7 @@ it('an in-stream 410 makes a new list at once, not when the server closes', asyn
   expect(run.meter.value('relay_relists_total', 'Pod')).toBe(1);
 });
 
-it('410 as the answer to a watch makes a new list, and what was deleted meanwhile is missing from it', async () => {
+it('410 as the answer to a watch causes a new list, which lacks objects that were deleted meanwhile', async () => {
   api.put(pod('a'));
   api.put(pod('b'));
   await start();
@@ -219,7 +219,7 @@ it('410 as the answer to a watch makes a new list, and what was deleted meanwhil
   expect(run.lists('Pod')[1]?.entries.map((e) => e.name)).toEqual(['a']);
 });
 
-it('429, 500 and 503 on connect wait as long as Retry-After says and go on from the same version', async () => {
+it('429, 500 and 503 on connect wait for Retry-After and continue from the same version', async () => {
   await start();
   api.next('watch pods', refuse(429, 'TooManyRequests', 30));
   api.next('watch pods', refuse(500, 'InternalError'));
@@ -234,7 +234,7 @@ it('429, 500 and 503 on connect wait as long as Retry-After says and go on from 
   expect((again[1]?.at ?? 0) - (again[0]?.at ?? 0)).toBeGreaterThanOrEqual(95);
 });
 
-it('an in-stream 429 waits as long as its Status says, and does not list', async () => {
+it('an in-stream 429 waits for the time in its Status, and does not list', async () => {
   await start();
   api.say('Pod', `${JSON.stringify({ type: 'ERROR', object: status(429, 'TooManyRequests', { retryAfterSeconds: 30 }) })}\n`);
   const before = Date.now();
@@ -258,7 +258,7 @@ it('a reset connection loses nothing and sends nothing twice', async () => {
 
 it('a connection that is open but silent is given up after 90 s', async () => {
   await start();
-  // Whatever the server says keeps it open.
+  // Any event of the server keeps the watch open.
   const watches = api.count('watch pods');
   for (let i = 0; i < 10; i++) {
     api.say('Pod', '\n');
@@ -364,7 +364,7 @@ it.each([
   api.hangUp('Pod');
   api.compacted = api.version + 1;
   await until(() => run.lists('Pod').length >= 3);
-  // It exists, so no part may say that it does not: it lies in no part's range.
+  // The object exists, so it must lie outside of every page's range.
   const parts = run.lists('Pod').filter((p) => p.listId === run.lists('Pod')[1]?.listId);
   expect(parts.map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([['default/broken', '', ['fine']]]);
 });
@@ -380,7 +380,7 @@ it('reads no further while too many objects wait, and loses none', async () => {
   await until(() => run.state('Pod').size === 500);
 });
 
-it('resumes at what the queue has accepted, not at what was read', async () => {
+it('the relay resumes at the version that the queue has accepted, not at the last read', async () => {
   await start();
   run.refuseSends(true);
   const before = String(api.version);
@@ -392,11 +392,11 @@ it('resumes at what the queue has accepted, not at what was read', async () => {
   expect(api.of('watch pods')[1]?.query.get('resourceVersion')).toBe(before);
   run.refuseSends(false);
   await until(() => run.state('Pod').size === 2);
-  // What came twice from the server was read once.
+  // Repeated events of the server count once.
   expect(run.meter.value('relay_events_total', 'Pod')).toBe(2);
 });
 
-it('what waited before a gap is not passed off as the state after it', async () => {
+it('entries that waited before a gap are not sent as the state after it', async () => {
   await start({ outbox: { concurrency: 1 } });
   run.refuseSends(true);
   api.put(pod('a'));
@@ -455,7 +455,7 @@ it.each([
   ['look services', 401, 'list', 'services'],
   ['list endpointslices', 403, 'list', 'endpointslices'],
   ['watch nodes', 403, 'watch', 'nodes'],
-])('with fail-fast a start without the right to %s ends with what is missing', async (what, code, verb, resource) => {
+])('with fail-fast a start without the right to %s ends with the missing right', async (what, code, verb, resource) => {
   api.next(what, refuse(code, 'Forbidden'), 10);
   run = runRelay(api.url, { failFast: true });
   await expect(run.ended).rejects.toMatchObject({ name: 'NotAuthorised', status: code, verb, resource });
@@ -476,7 +476,7 @@ it('resourceVersions that are no numbers: the cluster is refused', async () => {
   await expect(run.ended).rejects.toThrow(/resourceVersion "v1-abc" is not a number/);
 });
 
-it('a list older than what was read means another cluster: a new session lists everything again', async () => {
+it('a list older than earlier reads means another cluster: a new session lists every kind again', async () => {
   await start();
   api.version = 50;
   api.compacted = 1_000_000;
@@ -612,7 +612,7 @@ it('lists every kind again from time to time, beside its watch', async () => {
   await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2'));
 });
 
-it('lists Endpoints and slices of which it sends metadata more rarely than what decides, and those that it sends whole as often', async () => {
+it('Endpoints and slices sent as metadata are listed less often than inputs, and those sent whole as often', async () => {
   const counts = async (outputs: 'metadata' | 'full') => {
     await start({ outputs, resyncMs: 60_000, limits: { outputsResyncMs: 6_000_000 } });
     const lists = (kind: Kind) => new Set(run.lists(kind).map((p) => p.listId)).size;
@@ -627,7 +627,7 @@ it('lists Endpoints and slices of which it sends metadata more rarely than what 
   for (const lists of await counts('full')) expect(lists).toBeGreaterThan(2);
 });
 
-it('what waits when the relay is stopped is still sent', async () => {
+it('entries that wait at the stop of the relay are still sent', async () => {
   await start();
   run.refuseSends(true);
   api.put(pod('last'));

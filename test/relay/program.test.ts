@@ -76,7 +76,7 @@ it('refused at the start with fail-fast: one fatal line with verb and resource, 
   ]);
 });
 
-it('without its queue it is alive but not ready, says so in numbers, and ends in time when told to', async () => {
+it('without its queue the relay is alive but not ready, reports this in metrics, and ends in time', async () => {
   const { child, code, line } = startRelay();
   const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly address: string } };
   expect(address.address).toBe('127.0.0.1');

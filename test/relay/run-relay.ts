@@ -41,7 +41,7 @@ export interface RelayRun {
   readonly relay: Relay;
   readonly meter: Meter;
   readonly logged: readonly { readonly level: string; readonly message: string; readonly fields: Fields }[];
-  /** What the queue has accepted, in that order. */
+  /** Messages that the queue has accepted, in order. */
   readonly messages: readonly EventsMessage[];
   /** Makes the queue refuse everything. */
   refuseSends(refuse: boolean): void;
@@ -93,7 +93,7 @@ export function runRelay(to: string | Connection, { token, wrap = (s) => s, limi
   );
   const stopping = new AbortController();
   const ended = relay.run(stopping.signal);
-  // Who asks for it sees the failure; nobody has to.
+  // Tests may await the failure, but do not have to.
   ended.catch(() => {});
   const of = <T extends EventsMessage>(type: T['type'], kind?: Kind): T[] =>
     messages.filter((m) => m.type === type && (kind === undefined || (m as { kind?: Kind }).kind === kind)) as T[];

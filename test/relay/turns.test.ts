@@ -150,7 +150,7 @@ it('one relay leads; the standby lists nothing and sends nothing, not even a hea
   expect(lease.now?.holder).toBe('a');
 });
 
-it('the leader is killed: the standby leads in time, and its lists have what the queue did not accept, deletions too', async () => {
+it('after the death of the leader the standby leads in time, and its lists have the entries that the queue did not accept, with deletions', async () => {
   const [a, b] = await pair();
   a.cutOff.queue = true;
   pod('p3', 'b');
@@ -212,7 +212,7 @@ it('a leader that is cut off from the API server stops sending before the other 
   expect([a.relay.isLeading, b.relay.isLeading, a.relay.isReady]).toEqual([false, true, true]);
 });
 
-it('a leader that is cut off from the queue gives the Lease back, and the other relay sends what it could not', async () => {
+it('a leader without connection to the queue releases the Lease, and the other relay sends the unsent entries', async () => {
   const [a, b] = await pair();
   a.cutOff.queue = true;
   pod('p3', 'b');

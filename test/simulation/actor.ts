@@ -7,11 +7,11 @@ export interface Surroundings {
   readonly random: Random;
   /** Share of the calls that are slow. */
   readonly slow: () => number;
-  /** Undefined when nobody reads it. */
+  /** Undefined if no trace is wanted. */
   readonly trace: ((who: string, what: string) => void) | undefined;
 }
 
-/** What goes wrong with one call. */
+/** The fault of one call. */
 export interface Flaw {
   readonly error: Error;
   /** Before the effect, after it, or: the effect twice and no error, as when a client repeats a call whose answer got lost. */
@@ -20,7 +20,7 @@ export interface Flaw {
 
 export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
 
-/** What becomes of a process at its n-th call, or n-th call of a kind. */
+/** The fate of a process at its n-th call, or n-th call of a kind. */
 export interface Fate {
   readonly on: CallKind | 'any';
   readonly atCall: number;
@@ -34,18 +34,18 @@ export interface Fate {
 /** One process: its calls to the outside take time, and it may die or stand still at any of them. */
 export class Actor {
   readonly name: string;
-  /** What it has read of the snapshot, by key or partition: every answer. */
+  /** Every answer that the process has read from the snapshot, by key or partition. */
   readonly known = new Map<string, (readonly Item[])[]>();
   dead = false;
-  /** Has it ever stood still for longer than a lease lasts? */
+  /** True if the process was ever paused for longer than a lease. */
   paused = false;
-  /** It failed a message, which a run that had stood still before has handled and deleted: it does not come back. */
+  /** The process failed a message that a formerly paused run has handled and deleted, so the message does not return. */
   isRelieved = false;
   /** All messages of its batch came back, or its run of sweep failed: it may have sent no wake-ups. */
   hasFailed = false;
-  /** The warm container that it runs in, and whose Pods it goes by. */
+  /** The warm container of the process, with its cached Pods. */
   container: object | undefined;
-  /** Has the API server refused it something, or not answered? What it was about to do is then left to the next try. */
+  /** True if the API server refused a call or did not answer. The process then leaves its work to the next try. */
   stumbled = false;
   /** Calls to the API server whose answer it no longer waits for, and which are still under way. */
   abandonedCalls = 0;
@@ -122,7 +122,7 @@ export class Actor {
       const wasDead = this.dead;
       const answer = (run: () => void): void => (answersLate > 0 ? this.later(answersLate, run) : this.#whenAwake(run));
       scheduler.after(ms, () => {
-        // What a process had sent before it died may or may not have got through.
+        // The last request of a process before its death may or may not have arrived.
         if (this.dead && !wasDead && random.chance(0.5)) return;
         if (flaw?.when === 'before') {
           this.trace(`${what()} → ${flaw.error.message}`);

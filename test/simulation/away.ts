@@ -16,13 +16,13 @@ export async function checkCircuit(world: WorldState): Promise<void> {
   if (item?.['circuit'] !== undefined) world.fail('the circuit of a cluster that is not written to stays open');
 }
 
-/** Work that a run of sweep must have seen is owed for as long before the run begins, ms. */
+/** Age of pending work before a run of sweep that the run must have seen, ms. */
 const owedForMs = 5_000;
 
-/** The metrics of one run of sweep, held against what is so. */
+/** Compares the metrics of a run of sweep with the true state. */
 export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
   const begunAt = world.scheduler.now;
-  // It may be synced by the time that the run tells of it.
+  // The cluster may be synced before the run publishes.
   const meta = readCluster(world.table, world.cluster);
   return {
     put(name, value, dimensions) {
@@ -39,7 +39,7 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   // Without its index sweep knows of no work.
   if (!world.profile.sweepWakes) return;
   const dirtyAt = (item: Item): number => (item['dirtyAt'] as number | undefined) ?? Number.POSITIVE_INFINITY;
-  // The oldest in the index are all that it looks at, also those that are not due yet.
+  // Sweep reads only the oldest entries of the index, with entries that are not due yet.
   const owed = (await world.table.items())
     .filter((item) => item.pk.includes('#WORK#'))
     .sort((a, b) => dirtyAt(a) - dirtyAt(b))

@@ -11,7 +11,7 @@ const named = ({ requeue: _, ...limits }: Limits): readonly (readonly [string, n
     Object.entries(of as object).map(([name, value]) => [`${stage}.${name}`, value as number] as const),
   );
 
-it('docs/limits.md says which limits the simulation draws', () => {
+it('docs/limits.md marks the limits that the simulation draws', () => {
   const ordinary = new Map(named(ordinaryLimits));
   const drawn = new Set(profiles.flatMap(({ limits }) => named(limits).flatMap(([name, value]) => (value === ordinary.get(name) ? [] : [name]))));
   const rows = [...readFileSync('docs/limits.md', 'utf8').matchAll(/^\| `(\w+\.\w+)` \|.*\| (drawn|-) \|$/gm)];
@@ -20,7 +20,7 @@ it('docs/limits.md says which limits the simulation draws', () => {
   expect(listed.sort()).toEqual([...drawn].sort());
 });
 
-it('what is drawn keeps the relations between limits', () => {
+it('the drawn limits keep the relations between limits', () => {
   for (const { limits, pauses, stalls, fatLabels } of profiles) {
     const { podLog, ingest, sync, relay, queue, runs } = limits;
     const maxRunMs = runs.ingestMs + (pauses > 0 ? maxPauseMs : 0) + (stalls > 0 ? maxStallMs : 0);

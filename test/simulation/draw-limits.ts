@@ -16,7 +16,7 @@ const fatEntryBytes = 6_000;
 /** Each of them is small in some worlds: `share` of these. */
 const share = 0.25;
 
-/** What a world is otherwise (profile.ts). */
+/** The other properties of a world (profile.ts). */
 interface World {
   readonly pauses: number;
   readonly slow: number;
@@ -34,7 +34,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
   const syncMs = between(runs.syncMs, 15_000, 25_000);
   const maxCallMs = stalls > 0 ? maxStallMs : maxSlowCallMs;
-  // What a run has under way may still arrive after its end.
+  // Requests of a run may arrive after its end.
   const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + maxCallMs;
   const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
   const messageBytes = between(relay.messageBytes, 200, 4_000);

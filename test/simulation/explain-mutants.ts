@@ -1,4 +1,4 @@
-/** Deliberate bugs of the records that `explain --at` goes by. */
+/** Deliberate bugs of the records that `explain --at` uses. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { decodeRecord, encodeRecord } from '#shared/history/text.ts';

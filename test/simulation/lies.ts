@@ -1,6 +1,6 @@
 /**
- * A relay that lies in the lists of its cluster, as one that was taken over may. In each part either no pods are left, and the relay claims that
- * this was confirmed, or all of them have lost their addresses in a newer version.
+ * A compromised relay with false lists of its cluster. In each page either all pods are missing and the relay claims a confirmation, or all pods lack
+ * addresses in a newer version.
  */
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';

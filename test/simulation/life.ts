@@ -65,13 +65,13 @@ export class Life {
     this.#scheduler.at(this.#until - this.#random.between(0, this.#profile.faultsUntilMs), () => this.#try(run));
   }
 
-  /** What is part of a change and comes a little later, but not after the end. */
+  /** Runs a later part of a change, before the end. */
   #later(run: () => void): void {
     const at = Math.min(this.#until, this.#scheduler.now + this.#random.between(1, 6000));
     this.#scheduler.at(at, () => this.#try(run));
   }
 
-  /** Nothing of what happens depends on the rest: what no longer fits is left out. */
+  /** Runs an independent change, and skips it if it no longer fits. */
   #try(run: () => void): void {
     try {
       run();

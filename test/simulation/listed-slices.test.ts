@@ -18,7 +18,7 @@ beforeEach(() => {
   slices.listed(actor, 'a', 'web', [slice('ours'), slice('theirs')]);
 });
 
-it('a pod is shown by what the worker was listed of the service, and by nothing that another worker was', () => {
+it('a pod is shown by the worker’s own lists of the service, and not by another worker’s', () => {
   expect([show(actor), show(actor, 'api'), show(other)]).toEqual([true, false, false]);
 });
 

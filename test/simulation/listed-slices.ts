@@ -1,4 +1,4 @@
-/** Which EndpointSlices each worker goes by: as the API server listed them to it, without those that the hub has written since. */
+/** The EndpointSlices that each worker listed from the API server, without later writes of the hub. */
 import { labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { Actor } from './actor.ts';

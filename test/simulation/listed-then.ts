@@ -1,6 +1,6 @@
 /**
- * The addresses that were really listed at each time, and the answers of `explain --at` held against them: an answer is true, or uncertain, or not known
- * for one of the reasons that there are.
+ * Compares the answers of `explain --at` with the addresses that were really listed at each time. An answer must be true, uncertain, or unknown for a valid
+ * reason.
  */
 import { explainThen, readHistory } from '#infra/cli/history-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
@@ -112,7 +112,7 @@ export class ListedThen {
         const atMs = Math.min(Math.floor((listing.atMs + untilMs) / 2), this.#now());
         const key = { cluster, namespace, name };
         const then = await explainThen(table, key, atMs, this.#now()).catch((error: unknown) => {
-          // The hub has never heard of the Service, or has forgotten it with the run that was cut short.
+          // The hub has never received the Service, or has lost it with an interrupted run.
           if (error instanceof UsageError && !this.#store.find('Service', namespace, name)) return undefined;
           throw error;
         });
@@ -156,13 +156,12 @@ export class ListedThen {
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
     if (reason.startsWith('served by the built-in controllers since')) return isBeside && (!listing.isOurs || goesBack !== 'never');
-    if (reason.startsWith('nothing writes it since'))
-      return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
+    if (reason.startsWith('not written since')) return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
-    if (/^(the hub does not write it as it is now|the Service (has neither|is of type))/.test(reason))
+    if (/^(the hub does not write the Service now|the Service (has neither|is of type))/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
-    return reason === 'the hub has written nothing of it.' && (listing.lines.length === 0 || !this.#wroteAt.has(service));
+    return reason === 'the hub has not written the Service.' && (listing.lines.length === 0 || !this.#wroteAt.has(service));
   }
 }
 

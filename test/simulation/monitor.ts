@@ -148,7 +148,7 @@ export function monitor(
     },
   });
 
-  /** How many endpoints the service had before the worker's first write: one that it makes before it deletes another is none that it could take away. */
+  /** Returns the number of endpoints before the worker's first write, without endpoints that the worker adds before a delete. */
   const firstShown = (actor: Actor, outputs: string, all: number): number => {
     const counts = beforeWrites.get(actor) ?? new Map<string, number>();
     beforeWrites.set(actor, counts);
@@ -198,7 +198,7 @@ export function monitor(
     lateRemovals.push(now() - since);
   }
 
-  /** Until the relay's word has come, and whoever read the mode before it has ended. */
+  /** Returns true until the relay has reported, and all runs with the former mode have ended. */
   const isUnheardOf = (): boolean => now() >= wentBackAt() && (heardAt === undefined || now() - heardAt < 15_000);
 
   let clock: Actor | undefined;
@@ -214,8 +214,8 @@ export function monitor(
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
     }
-    // "No step back" (docs/architecture.md): a hand-over looks at the pods that no slice shows but those which go. If a slice that stays showed the
-    // pod, another client has changed that slice since, and the precondition of a delete is about the deleted slice alone ("Not guaranteed").
+    // "No step back" (docs/architecture.md): a hand-over checks pods of deleted slices only. If a remaining slice had the pod, another client has changed
+    // that slice since, and the precondition of a delete covers only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
     const isOwed = (): boolean => {
       const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name) as unknown as Service | undefined];
@@ -253,11 +253,11 @@ export function monitor(
     );
   }
 
-  /** Is it a tombstone, or a service of that name from before, or one that does not select the pod? */
+  /** Returns true for a tombstone, a former service of that name, or a service that does not select the pod. */
   const explains = (known: Service | Item | undefined, service: Service, pod: Pod): boolean =>
     known !== undefined && (!('metadata' in known) || (known as Service).metadata.uid !== service.metadata.uid || !isEndpoint(pod, known as Service));
 
-  /** None of the records that it has read of the pod since another worker wrote says that the pod is no endpoint of the service. */
+  /** Returns true if all of the process's reads of the pod since another worker's write make the pod an endpoint of the service. */
   function knewBetter(actor: Actor, services: readonly (Service | Item | undefined)[], pod: Pod, reads: readonly (Item | undefined)[]): boolean {
     const liedTo = isLiedTo(profile);
     const { namespace = '' } = pod.metadata;

@@ -14,13 +14,13 @@ export interface Mutant {
   readonly name: string;
   /** Seeds that find it today, tried first: where the first ones don't, or take long. */
   readonly seeds?: readonly number[];
-  /** What it takes for the bug to show: chance would find it too, in more seeds. */
+  /** Profile that exposes the bug. Random profiles would need more seeds. */
   readonly profile?: Partial<Profile>;
   /** The bug is one of exports and imports: the world is a set of clusters. */
   readonly set?: Partial<SetProfile> & { readonly cluster?: Partial<Profile> };
   readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
-  /** What a worker keeps of the pods. */
+  /** Changes a worker's cache of pods. */
   readonly pods?: (pods: Pods) => Pods;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
   /** A relay that takes turns, before it runs. */
@@ -30,7 +30,7 @@ export interface Mutant {
   readonly deletesFailed?: boolean;
 }
 
-/** Nothing but crashes, and little enough of everything that the next change does not hide what the last one lost. */
+/** A profile with crashes only and few changes, so the next change does not hide a loss. */
 export const crashing: Partial<Profile> = {
   crashes: 0.4,
   pauses: 0,

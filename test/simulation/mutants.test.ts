@@ -3,7 +3,7 @@ import { mutants } from './mutants.ts';
 import { drainByImmediate } from './scheduler.ts';
 import { simulate } from './simulate.ts';
 
-/** What changes the order of events in a seed makes a bug show in another one: `npm run simulate` has all the time, this has not. */
+/** A change of the order of events moves a bug to another seed. `npm run simulate` has time for all of them, this test does not. */
 const seeds = 300;
 
 describe('the simulation finds out when', () => {

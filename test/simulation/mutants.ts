@@ -440,7 +440,7 @@ function listsOfFirst(messages: readonly OutgoingMessage[], actor: Actor, world:
 }
 const firstToList = new WeakMap<WorldState, string>();
 
-/** Its runs count, since it says nothing of how far it has got. */
+/** Removes the progress of messages, so their runs count. */
 function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): readonly OutgoingMessage[] {
   const counts = runs.get(world) ?? new Map<string, number>();
   runs.set(world, counts);
@@ -537,7 +537,7 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
         (former) => (pk.includes('#PODLOG#') ? [] : former),
       ),
     async update(key, change, condition) {
-      // Another run under the same lease reads anew.
+      // A further run under the same lease reads again.
       if (change.set?.['until'] !== undefined && change.set['lease'] === undefined) before.clear();
       if (change.set?.['lease'] === undefined) return table.update(key, change, condition);
       await new Promise<void>((resolve) => actor.later(500, resolve));
@@ -548,7 +548,7 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
   };
 }
 
-/** Its lease is what it took, whatever the record says by now. */
+/** Makes a worker rely on its own lease, independent of the record. */
 function believesInItsLease(table: Table, actor: Actor): Table {
   if (!is('sync', actor)) return table;
   const leases = new Map<string, string>();
@@ -571,7 +571,7 @@ function believesInItsLease(table: Table, actor: Actor): Table {
 
 const seen = new WeakMap<WorldState, Map<string, { readonly at: number; readonly item: Item | undefined }>>();
 
-/** The item as somebody read it, up to that long ago. */
+/** Returns the item of an earlier read, at most that old. */
 async function stale(world: WorldState, table: Table, key: Key, ms: number): Promise<Item | undefined> {
   const items = seen.get(world) ?? new Map();
   seen.set(world, items);

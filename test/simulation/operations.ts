@@ -1,4 +1,4 @@
-/** What happens to a hub besides its messages: sweep, switches of the mode, and whoever looks after the dead-letter and parked queues. */
+/** Operations on a hub besides its messages: sweep, switches of the mode, and an operator of the dead-letter and parked queues. */
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -91,7 +91,7 @@ export class Operations {
     void sweeps.run(watchedMetrics(this.#world, this.#processes.metricsPort));
   }
 
-  /** What a person does who looks after the dead-letter and parked queues. */
+  /** Plays an operator who redrives the dead-letter and parked queues. */
   redrive(): void {
     const { syncs, parked, events } = this.#world.queues;
     const actor = this.#processes.actor('operator', { lucky: true });
@@ -106,7 +106,7 @@ export class Operations {
       await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
-    // Events say what is so as of a version: they can come at any time.
+    // Events have the state as of a version, so they can arrive at any time.
     for (const message of events.dead.splice(0)) events.add({ body: message.body });
     if (!this.#world.isOver) return;
     for (const message of [...parked.messages.values()]) {

@@ -30,7 +30,7 @@ export class PodReads {
     this.#writes.set(service, writes.set(actor, ++this.#at));
   }
 
-  /** What each of them found, in order; undefined: no record. */
+  /** Returns the results of the reads in order, with undefined for an absent record. */
   sinceOthersWrote(actor: Actor, service: string, pod: { readonly pk: string; readonly sk: string }): readonly (Item | undefined)[] {
     const others = [...(this.#writes.get(service) ?? [])].flatMap(([writer, at]) => (writer === actor ? [] : [at]));
     const since = Math.max(0, ...others);

@@ -11,7 +11,7 @@ import type { Random } from './random.ts';
 export interface Faults {
   readonly profile: Profile;
   readonly random: Random;
-  /** Nothing goes wrong any more after the last fault. */
+  /** Returns true after the last fault. */
   readonly isOver: () => boolean;
   readonly outage: () => ClusterApiError | undefined;
   /** The service of whose Endpoints the API server refuses writes. */
@@ -110,7 +110,7 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
   };
 }
 
-/** `writing` is told of each write of an output just before its effect, and gets to know when it is done. */
+/** Called just before the effect of each write of an output. The returned function is called after it. */
 export type Writing = (actor: Actor, kind: string, namespace: string, service: string) => Promise<() => void>;
 
 export function apiPort(
@@ -235,7 +235,7 @@ export function apiPort(
   };
 }
 
-/** The API whose calls may take as long as `timeoutMs` says when each begins. A call that is given up may still have its effect. */
+/** Limits the calls of an API to `timeoutMs` at their begin. A call that timed out may still have its effect. */
 export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): ClusterApi {
   const bounded =
     <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>

@@ -39,12 +39,12 @@ export class Processes {
     return id === this.world.cluster ? this : this.#others(id);
   }
 
-  /** Of several clusters each counts for itself. */
+  /** Returns the name of a process. Each cluster counts its own processes. */
   #name(id: number): string {
     return this.world.profile.clusters > 1 ? `${this.world.cluster}${id}` : String(id);
   }
 
-  /** Unique, and says whose it is. */
+  /** Returns a unique id that names its process. */
   newId(actor: Actor): string {
     return `${actor.name}/${this.#name(++this.#ids)}`;
   }

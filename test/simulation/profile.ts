@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 /** The one cluster's id. */
 export const cluster = 'c';
 
-/** What happens in one world. Each kind of fault is on in some worlds and off in others: faults hide each other. */
+/** The events of one world. Each kind of fault is on in some worlds and off in others, because faults hide each other. */
 export interface Profile {
   /** When the last fault and the last change happen, ms after the start. */
   readonly faultsUntilMs: number;
@@ -45,11 +45,11 @@ export interface Profile {
   readonly sweepWakes: boolean;
   /** Endpoints and slices are there before us, as when kube-controller-manager made them. */
   readonly outputsBefore: boolean;
-  /** Once the cluster goes back to what it was before: etcd is restored, or a cluster made anew behind the same address. */
+  /** The cluster goes back to a former state once: etcd is restored, or the cluster is created again behind the same address. */
   readonly goesBack: 'never' | 'restored' | 'recreated';
   readonly foreignEdits: number;
   readonly modeSwitches: number;
-  /** What it is switched to meanwhile, and for how long at most. */
+  /** The mode during the absence, and its maximum duration. */
   readonly awayMode: 'paused' | 'shadow';
   readonly awayMs: number;
   /** Receives before a wake-up is put aside, to be re-driven by a person. */
@@ -68,8 +68,8 @@ export interface Profile {
   /** Pods have kilobytes of labels, which are all alike: compressed they are nearly nothing. */
   readonly fatLabels: boolean;
   /**
-   * A relay that lies for some time: its lists leave most pods out and say that this was confirmed, or it says of all pods that they end. What is
-   * promised then is that the brake holds by what the cluster itself shows.
+   * A relay that lies for some time: its lists lack most pods and claim a confirmation, or it reports all pods as terminating. The promise is then that the
+   * run guard uses the cluster's own state.
    */
   readonly lies: 'never' | 'confirmed' | 'ending';
   /** Do Services opt in by annotation, beside the cluster's own controllers or beside the hub's; and how often they change, and the switch is thrown? */
@@ -77,7 +77,7 @@ export interface Profile {
   readonly isBeside: boolean;
   readonly optInChanges: number;
   readonly optInSwitches: number;
-  /** What the built-in controllers leave of a Service that opts in is deleted. */
+  /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
   readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
   readonly clusters: number;
@@ -87,7 +87,7 @@ export interface Profile {
 /** `calm`: only what has always been drawn, and no limits. */
 export function drawProfile(random: Random, apart: Random, calm: boolean): Profile {
   const profile = draw(random);
-  // Of a list that lies, or a session that is heard of for the first time after the end of its history, nothing can be said.
+  // A false list, or a session whose first message arrives after the end of its history, allows no prediction.
   const may = !profile.shrunkenLists && profile.relayKills === 0;
   const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated'] as const) : 'never';
   const standby = apart.chance(0.3);
@@ -117,7 +117,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
   return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;
 }
 
-/** One service of many pods, all of which are in one part of a list. Nothing else is wrong with what the cluster shows. */
+/** One service of many pods, all in one page of a list. The cluster has no other faults. */
 export const lyingRelay = (limits: Limits, lies: Profile['lies']): Partial<Profile> => ({
   lies,
   pods: 14,
@@ -140,7 +140,7 @@ export const lyingRelay = (limits: Limits, lies: Profile['lies']): Partial<Profi
   },
 });
 
-/** So many that a part of a list of their outputs takes several runs of ingest. */
+/** Enough services that a page of a list of their outputs takes several runs of ingest. */
 export const manyServices = (limits: Limits, random: Random): Partial<Profile> => ({
   services: random.between(24, 32),
   namespaces: 1,
@@ -159,10 +159,10 @@ export const manyServices = (limits: Limits, random: Random): Partial<Profile> =
   },
 });
 
-/** Does the relay, or the server it lists, say what is not so? */
+/** Returns true if the relay, or the server that it lists, reports a false state. */
 export const isLiedTo = ({ shrunkenLists, lies }: Profile): boolean => shrunkenLists || lies !== 'never';
 
-/** The mode of the cluster while nobody has switched it. */
+/** Returns the mode of the cluster before any switch. */
 export const modeOf = ({ isBeside }: Profile): Mode & ('shadow' | 'active') => (isBeside ? 'shadow' : 'active');
 
 /** Where nothing else is drawn. */

@@ -1,4 +1,4 @@
-/** A relay's ways to the API server and to the queue, each of which may be cut off for a while: calls hang and then fail, watches break. */
+/** A relay's connections to the API server and to the queue. Each may be cut for a while: calls hang and then fail, watches break. */
 import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';

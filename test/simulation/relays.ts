@@ -1,4 +1,4 @@
-/** The real relay, as often as it is started: killed, started anew, two at once, or two that take turns by a Lease. */
+/** Processes of the real relay: killed, restarted, two at once, or two that elect a leader by a Lease. */
 
 import { Election } from '#functions/relay/election/election.ts';
 import { Relay } from '#functions/relay/relay.ts';
@@ -20,7 +20,7 @@ interface RelayProcess {
 }
 
 export class Relays {
-  /** Those that live. */
+  /** The live relays. */
   all: RelayProcess[] = [];
   readonly lease = memoryLease();
   readonly #world: WorldState;
@@ -31,7 +31,7 @@ export class Relays {
     this.#world = processes.world;
   }
 
-  /** Has every relay listed, sent all that it has read, and does it watch? */
+  /** Returns true if every relay has listed, has sent all its entries, and watches. */
   get areIdle(): boolean {
     const speaking = this.all.filter((r) => r.relay.isLeading);
     return speaking.length > 0 && speaking.every((r) => r.relay.isReady && !r.source.awaitsWatch && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
@@ -86,7 +86,7 @@ export class Relays {
     relay.run(ended.signal).then(over, over);
   }
 
-  /** Of relays that take turns only the holder of the lease sends, whenever it stood still before. */
+  /** Checks that only the holder of the lease sends, even after a pause. */
   #witness<T>(actor: Actor, send: () => T): T {
     const { standby, goesBack } = this.#world.profile;
     const { now } = this.lease;
@@ -95,7 +95,7 @@ export class Relays {
     return send();
   }
 
-  /** Lists anew, as the relay does every half hour. */
+  /** Lists again, as the relay does every half hour. */
   relist(): void {
     // Something always happens in a cluster between two lists.
     this.#world.store.apply(this.#world.store.get('Namespace', '', 'default'));
@@ -111,7 +111,7 @@ export class Relays {
   replaceOne(): void {
     if (this.#world.isOver || this.all.length === 0) return;
     this.kill(this.#world.random.pick(this.all));
-    // For a while nobody may be there.
+    // For a while there may be no relay.
     if (this.all.length === 0 || this.#world.profile.standby) this.#startLater();
     else this.#world.abandoned = true;
   }
@@ -121,7 +121,7 @@ export class Relays {
     scheduler.after(Math.min(random.between(1, 15_000), faultsEnd - scheduler.now - 1), () => this.start());
   }
 
-  /** One of those that take turns stands still past its lease, or cannot be heard. */
+  /** Pauses one of the electing relays past its lease, or cuts its connection to the queue. */
   disturbOne(): void {
     const { random, isOver, faultsEnd, scheduler } = this.#world;
     if (isOver || this.all.length === 0) return;
@@ -141,7 +141,7 @@ export class Relays {
   kill(relay: RelayProcess): void {
     relay.actor.die('KILLED');
     relay.source.close();
-    // Nothing of it happens any more; Node keeps what listens to a signal until the signal is aborted.
+    // The relay has ended, but Node keeps listeners of a signal until the signal is aborted.
     relay.ended.abort();
     this.all = this.all.filter((r) => r !== relay);
     if (this.all.length > 0 && !this.#world.profile.standby) this.#world.abandoned = true;

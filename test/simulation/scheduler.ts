@@ -1,6 +1,6 @@
 /**
- * Virtual time. One task runs, then everything that it set going by promises, then the next task by time. Nothing here may use a timer
- * or I/O: what runs must be driven by promises alone.
+ * Virtual time. One task runs, then all promises that it started, then the next task by time. Tasks must not use timers or I/O, because only promises drive
+ * them.
  */
 export class Scheduler {
   now: number;
@@ -77,8 +77,8 @@ interface Task {
 const before = (a: Task, b: Task): boolean => a.time < b.time || (a.time === b.time && a.order < b.order);
 
 /**
- * A tick that is asked for within a microtask comes when no microtask is left, those that microtasks made included. A third
- * of the cost of setImmediate, which the test of the scheduler compares it with.
+ * Resolves when no microtask is left, with microtasks that microtasks create: a tick requested within a microtask comes after them. It costs a third of
+ * setImmediate, with which the test of the scheduler compares it.
  */
 export const drainMicrotasks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 export const drainByImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

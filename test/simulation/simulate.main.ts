@@ -16,7 +16,7 @@ const { values } = parseArgs({
     /** The whole trace, also of what passes. */
     trace: { type: 'boolean', default: false },
     /**
-     * Where a server speaks DynamoDB's protocol: the table is there, by the driver of production, and not in memory. `local` starts Amazon's
+     * Address of a server with DynamoDB's protocol. The table is then on the server, by the driver of production, instead of in memory. `local` starts Amazon's
      * DynamoDB Local.
      */
     table: { type: 'string' },

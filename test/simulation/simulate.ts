@@ -72,8 +72,8 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
 }
 
 /**
- * What only the next list mends: what a list left out that was there, and first lists that stay incomplete because a relay died amid
- * its first list, having raised the fence above another one's, which then does not count.
+ * Lists again for faults that only the next list repairs: existing objects that a list lacked, and first lists that stay incomplete. The latter occur if a
+ * relay died during its first list after it raised the fence above another relay's list, which is then ignored.
  */
 async function listForWhoDied(world: World): Promise<boolean> {
   if (!world.abandoned && !isLiedTo(world.profile)) return false;
@@ -130,8 +130,8 @@ async function settle(world: World, after: string): Promise<void> {
 const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.slow > 0;
 
 /**
- * Somebody deletes an output that a run has made and not yet saved, and no watch sees it: a list that passes before the save does not know that the
- * output should be there, so only the next one misses it. And a lie about a pod that is there may come later than a list that says how it is.
+ * Returns true if a list may have missed a change. A client may delete an unsaved output of a run without a watch event. A list before the save cannot miss
+ * the output, so only the next list does. A false state of an existing pod may also arrive after a list with the true state.
  */
 const mayHaveMissedAList = async (world: World): Promise<boolean> =>
   (world.profile.foreignEdits > 0 && world.profile.relayKills > 0) || world.profile.lies === 'ending' || (await hasForgottenAService(world));
@@ -183,7 +183,7 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
     }
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
-  // A worker that stood still past its lease may have saved outputs that are gone, until the resync looks.
+  // A worker that was paused past its lease may have saved deleted outputs, until the resync repairs them.
   if (resynced || world.profile.pauses === 0) {
     const wrong = await historyErrors(world.table, await world.table.items(), mayLoseRecords(world.profile));
     for (const text of wrong) world.fail(`history: ${text}`);
@@ -195,12 +195,12 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
 }
 
 /**
- * Messages that should not be there. Of a session that began just before its cluster was made again, and that no run had bound by then, all of them belong
- * there: what they say is of a cluster that has gone.
+ * Returns messages that should not be quarantined. Messages of a session that began just before its cluster was created again, and was not bound by then, are
+ * rightly there, because their cluster no longer exists.
  */
 function quarantined({ queues, profile }: World): readonly string[] {
   const isOfTheFormer = (body: string): boolean =>
-    profile.goesBack === 'recreated' && /speaks for the cluster with uid \S+ c is uid-of-the-new/.test(body);
+    profile.goesBack === 'recreated' && /names the cluster with uid \S+ c is uid-of-the-new/.test(body);
   return [...queues.quarantine.messages.values()].map((m) => m.body).filter((body) => !isOfTheFormer(body));
 }
 

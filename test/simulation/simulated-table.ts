@@ -18,7 +18,7 @@ export function inMemory(): SimulatedTable {
 
 export interface RealTable {
   readonly table: SimulatedTable;
-  /** Resolves when no call is under way and nothing has more to do: virtual time stands still meanwhile, so that the order of events is the seed's. */
+  /** Resolves when no call and no task is pending. Virtual time does not advance meanwhile, so the seed decides the order of events. */
   readonly drain: () => Promise<void>;
   readonly drop: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What is so in the cluster itself, and what upstream's rules make of it. */
+/** The true state of the cluster, and the expected outputs by upstream's rules. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
@@ -14,7 +14,7 @@ import { decideSlices } from '#shared/slices/decide.ts';
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
   store.list(kind, namespace) as readonly unknown[] as readonly T[];
 
-/** Is the pod a ready endpoint of the service by what is known of both? */
+/** Returns true if the pod is a ready endpoint of the service by these states. */
 export function isEndpoint(pod: Pod, service: Service | undefined): boolean {
   return (
     service !== undefined &&
@@ -30,7 +30,7 @@ export interface Plans {
   readonly slices: ReturnType<typeof decideSlices>;
 }
 
-/** What the two controllers would write if they saw the cluster as it is. */
+/** Computes the outputs of the two controllers for the true state of the cluster. */
 export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number, optIn: OptIn = 'off'): Plans {
   const found = store.find('Service', namespace, name) as unknown as Service | undefined;
   const raw = found && project('Service', found);
@@ -62,7 +62,7 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
   };
 }
 
-/** Every service that is, and what is left of those that are not: differences from a live recomputation, as lines. */
+/** Returns the differences from a recomputation as lines, for every service and for leftovers of deleted ones. */
 export function differences(
   store: Store,
   maxEndpointsPerSlice: number,
@@ -86,7 +86,7 @@ export function differences(
   return optIn === 'off' ? found : [...found, ...formerWriters(store, cleanup)];
 }
 
-/** What is left of a writer that the service has no more. Without `cleanup` that of the built-in writer stays. */
+/** Returns leftovers of a service's former writers. Without `cleanup` those of the built-in writer stay. */
 function formerWriters(store: Store, cleanup: boolean): readonly { readonly service: string; readonly text: string }[] {
   return (store.list('Service') as unknown as readonly Service[]).flatMap((service) => {
     const { namespace = '', name } = service.metadata;
@@ -105,11 +105,11 @@ function formerWriters(store: Store, cleanup: boolean): readonly { readonly serv
   });
 }
 
-/** Whose slices of the service are held against the recomputation. */
+/** Returns the manager whose slices of the service are compared with the recomputation. */
 const managerOf = (service: Service | undefined, optIn: OptIn): string =>
   optIn !== 'off' && service && writerOf(service).by === 'opt-in' ? optInManagedBy : slicesManagedBy;
 
-/** Of the slices that Kubernetes makes of Endpoints. */
+/** Manager of the slices that Kubernetes mirrors from Endpoints. */
 export const mirroredBy = 'endpointslicemirroring-controller.k8s.io';
 
 /** UIDs of the pods that the service's outputs of one kind show as ready, and how many pods they show in all: each once, in however many slices it is. */
@@ -149,8 +149,8 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
   objects<Pod>(store, 'Pod', namespace).find((p) => p.metadata.uid === uid);
 
 /**
- * Services of which upstream, too, would not have heard: a pod has run to its end, which may wake nobody (PK-8); or the node of a pod has come after
- * it, of a service that passes such pods over in silence (EV-22, ES-32).
+ * Returns true for a service that upstream would not have woken either. A terminated pod may wake no service (PK-8). The node of a pod may have been added
+ * after it, for a service that skips such pods silently (EV-22, ES-32).
  */
 export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
   const { selector, publishNotReadyAddresses } = (withOptInSelector(service as unknown as Service, 'active').spec ?? {}) as Service['spec'] & object;

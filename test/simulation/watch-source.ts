@@ -1,4 +1,4 @@
-/** What a relay sees of the store: consistent pages, and each kind's events with a delay of their own. */
+/** A relay's view of the store: consistent pages, and each kind's events with its own delay. */
 import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { StoreEvent } from '#infra/local/apiserver/history.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
@@ -84,7 +84,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
       const stop = store.watch(
         kind,
         (event) => {
-          // A version of the future, as after a restore: nothing is said until the history has come so far.
+          // A watch from a future version, as after a restore, gets no events until the history has reached it.
           if (broken || ended || event.resourceVersion <= Number(from)) return;
           if (!isFlawed()) return arrive(eventOf(event));
           broken = true;

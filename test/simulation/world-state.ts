@@ -12,7 +12,7 @@ import type { SimulatedTable } from './simulated-table.ts';
 export const queueNames = ['events', 'syncs', 'parked', 'quarantine'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** What the processes of one cluster's part of a world see of it, and tell it. */
+/** The interface between a world and the processes of one of its clusters. */
 export interface WorldState {
   /** The cluster's id. */
   readonly cluster: string;
@@ -32,7 +32,7 @@ export interface WorldState {
   readonly metrics: Map<string, number>;
   /** The last fault is over. */
   readonly isOver: boolean;
-  /** Until when a process was told to wait (back-off, circuit, visibility). */
+  /** Latest end of the waits of processes (back-off, circuit, visibility). */
   prescribedUntil: number;
   /** A relay was killed that another one does not make good for by a list. */
   abandoned: boolean;

@@ -64,7 +64,7 @@ export class World implements WorldState {
   readonly #processes: Processes;
   readonly #sweeps: Sweeps;
   readonly #relays: Relays;
-  /** Of all that is there only where services opt in. */
+  /** Randomness for events that exist only with opt-in. */
   readonly #optInRandom: Random;
   #builtIn: BuiltInControllers | undefined;
   #outageFrom = Number.POSITIVE_INFINITY;
@@ -215,7 +215,7 @@ export class World implements WorldState {
     scheduler.after(backupAt as number, () => {
       const lease = this.#relays.lease.now;
       const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)) };
-      // More than the new history can make up for while the relay's connections are broken, or nothing could tell it from the old one
+      // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise the two histories could not be distinguished
       // (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
       scheduler.after((backAt as number) - (backupAt as number), () => {
@@ -243,7 +243,7 @@ export class World implements WorldState {
     }
   }
 
-  /** Lists anew, as the relay does every half hour. */
+  /** Lists again, as the relay does every half hour. */
   relist(): void {
     this.#relays.relist();
   }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 export interface ChurnLoad {
   readonly services: number;
-  /** Of each service. */
+  /** Number of pods of each service. */
   readonly pods: number;
   /** Readiness flips a second; 0 only fills the cluster. */
   readonly rate: number;

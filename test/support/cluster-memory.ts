@@ -31,7 +31,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
   };
 }
 
-/** What a caller gets is its own, as if it had been parsed. */
+/** Returns a copy, so the caller may change it like a parsed object. */
 const given = <T>(object: object): T => copyJson(object) as T;
 
 function orMissing<T, D>(call: () => T, missing: D): T | D {

@@ -9,18 +9,18 @@ import { type Component, controlPlaneComponent } from './control-plane-component
 import { kubeconfigText } from './kubeconfig.ts';
 
 export interface ControlPlaneOptions {
-  /** What kube-controller-manager shall run; without it kube-controller-manager is not started. */
+  /** Controllers of kube-controller-manager, which is not started without them. */
   readonly controllers?: string;
   /** More flags of kube-controller-manager, such as --kube-api-qps. */
   readonly controllerManagerFlags?: readonly string[];
-  /** Of the cluster's Services; by default one of each family. */
+  /** Range of the cluster's Services, by default one of each family. */
   readonly serviceRange?: string;
   /** Kept at the end, and used again if it holds a cluster. By default a new folder that is removed at the end. */
   readonly dataDir?: string;
   readonly say?: (line: string) => void;
 }
 
-/** A real cluster as far as its API goes: there is no kubelet, so pods get their status from whoever plays that part. */
+/** A real cluster by its API. Without a kubelet, tests write the status of pods. */
 export interface ControlPlane {
   /** The binary; its kubectl and load generator are useful to tests. */
   readonly binary: string;

@@ -1,4 +1,4 @@
-/** A small API server on the loopback interface that does to its reader what a test tells it to: refuse, stall, break off, lie. */
+/** A small API server on the loopback interface with faults that a test chooses: it refuses, stalls, breaks connections or lies. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Kind, Status } from '#shared/kube/types.ts';

@@ -54,13 +54,13 @@ export interface HubWorldOptions {
   readonly log?: Log;
   /** In [0, 1); the middle of every jitter if left out. */
   readonly random?: () => number;
-  /** What the sync worker keeps; a test may switch between those of several workers. */
+  /** Cached pods of the sync worker. A test may switch between several workers. */
   readonly pods?: Pods;
   /** Sees every observation, with its dimensions; `HubWorld.metrics` has the sums. */
   readonly metrics?: Metrics;
-  /** Of sweep, which flushes after each cluster. */
+  /** Sweep's flush after each cluster. */
   readonly flush?: () => void;
-  /** Of sweep; all by default. */
+  /** Sweep's metrics of clusters, all by default. */
   readonly clusterMetrics?: ClusterMetrics;
   /** Changes go through the relay's own outbox, which gathers them. Otherwise each is sent at once, by itself. */
   readonly gathers?: boolean;
@@ -71,7 +71,7 @@ export interface HubWorldOptions {
 
 export class HubWorld {
   readonly store: Store;
-  /** What the relay sends of Endpoints and slices. */
+  /** Content of Endpoints and slices in the relay's messages. */
   outputs: Outputs = 'metadata';
   readonly table = memoryTable();
   readonly queues;
@@ -128,7 +128,7 @@ export class HubWorld {
     };
   }
 
-  /** A hub that has just been told of the cluster: the relay's first lists are on their way. */
+  /** Starts a hub with a new cluster, whose relay has sent its first lists. */
   static async start(options: HubWorldOptions): Promise<HubWorld> {
     const world = new HubWorld(options);
     if (options.mode === 'shadow' && options.optIn) world.outputs = 'full';
@@ -144,7 +144,7 @@ export class HubWorld {
     return world;
   }
 
-  /** A hub that goes on where another left off: its table, and its cluster as `given` has it. The relay speaks on. */
+  /** Continues another hub with its table, and its cluster as in `given`. The relay continues to send. */
   static resume(
     options: HubWorldOptions,
     former: Pick<EventsHeader, 'session' | 'base'> & { items: readonly Item[]; resourceVersion: number },
@@ -168,7 +168,7 @@ export class HubWorld {
     for (const kind of kinds) await this.#sendList(kind);
   }
 
-  /** What the relay sends now and then of every kind beside its watches. */
+  /** Sends the relay's inventory of every kind. */
   async sendInventory(listId: string, of: readonly Kind[] = kinds): Promise<void> {
     for (const kind of of) await this.#sendList(kind, listId);
   }
@@ -193,7 +193,7 @@ export class HubWorld {
             1,
           )[0]
           ?.run();
-        // What the outbox sends is in the queue when its promises have settled.
+        // The outbox's messages are in the queue once its promises have settled.
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }

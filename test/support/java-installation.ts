@@ -10,8 +10,8 @@ const run = promisify(execFile);
 const oldestJava = 17;
 
 /**
- * Folder with the jars (and native libraries) that `test/contract-java/NAME.pom.xml` names, downloaded by Maven when it is not there. Kept outside the
- * tree, as the control plane is. Throws an error that says what is missing: Java 17 or newer, or Maven.
+ * Resolves to the folder with the jars (and native libraries) of `test/contract-java/NAME.pom.xml`, which Maven downloads if necessary. The folder is outside
+ * the tree, like the control plane. Throws an error if Java 17 or newer, or Maven, is missing.
  */
 export async function javaInstallation(name: string, say: (line: string) => void): Promise<string> {
   await checkJava();

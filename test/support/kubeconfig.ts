@@ -19,6 +19,6 @@ export function kubeconfigOf(connections: { readonly [context: string]: Connecti
 
 const trust = (server: string, ca: string | undefined) => ({
   ...(ca && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
-  // client-node wants to be told so before it speaks plain HTTP.
+  // The Kubernetes client requires this setting for plain HTTP.
   ...(server.startsWith('http:') && { 'insecure-skip-tls-verify': true }),
 });

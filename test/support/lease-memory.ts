@@ -3,7 +3,7 @@ import type { Lease } from '#functions/relay/election/lease.ts';
 import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 
 export interface MemoryLease {
-  /** What is there. May be set, as a restored etcd does. */
+  /** The current Lease. A test may set it, like a restored etcd. */
   now: Lease | undefined;
   /** As one relay sees it: `call` takes the time that a call takes, and may fail. */
   store(call: <T>(what: string, effect: () => T) => Promise<T>): LeaseStore;

@@ -10,16 +10,16 @@ import { localCloudInstallation } from './local-cloud-installation.ts';
 
 export type Environment = { readonly [name: string]: string };
 
-/** AWS as far as a deployment of ours needs it, on 127.0.0.1, with what IAM says enforced. */
+/** The part of AWS that a deployment needs, on 127.0.0.1, with IAM enforced. */
 export interface LocalCloud {
   readonly url: string;
   readonly account: string;
   readonly region: string;
-  /** What programs need to use it as its administrator, and nothing of the real AWS that this machine may have. */
+  /** Environment of programs that use it as its administrator, without settings of the real AWS on this machine. */
   readonly administrator: Environment;
   /** Where it is and whom to trust, without any credentials. */
   readonly reach: Environment;
-  /** The operation is named as the AWS SDK for Python has it: `describe_alarms`. By the administrator, or by whoever `as` makes of it. */
+  /** Calls an operation by its name in the AWS SDK for Python, such as `describe_alarms`, as the administrator or with the credentials in `as`. */
   call(service: string, operation: string, parameters?: object, as?: Environment): Promise<unknown>;
   /** The end of its log. */
   log(): Promise<string>;

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 export interface LocalRun {
   /** Also the id of its process group. */
   readonly pid: number;
-  /** What it has written so far, both streams. */
+  /** Output of the run so far, of both streams. */
   readonly lines: readonly string[];
   /** The first line that matches, now or later; rejects when the run ends without. */
   line(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
-  /** Ctrl-C. Resolves to the exit code; what is left after 15 seconds is killed. */
+  /** Sends Ctrl-C. Resolves to the exit code. Processes that remain after 15 seconds are killed. */
   stop(): Promise<number | null>;
 }
 

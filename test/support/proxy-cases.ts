@@ -6,7 +6,7 @@ import type { MemberOptions, SetWorld } from './set-world.ts';
 export interface ProxyCase {
   readonly name: string;
   readonly members: { readonly [id: string]: MemberOptions };
-  /** What happens when everything is at rest; at rest again it is looked at. */
+  /** Change of a world at rest. The result is checked when the world is at rest again. */
   readonly change?: (world: SetWorld) => Promise<void> | void;
   /** The slices of a source that are as they were before the change: the moment between two writes. */
   readonly notYetWritten?: string;

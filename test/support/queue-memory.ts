@@ -22,7 +22,7 @@ export interface WaitingMessage {
 }
 
 export interface MemoryQueue extends SourceQueue {
-  /** Messages that can be seen now, the one that has been visible longest first. Does not wait. */
+  /** Returns the visible messages, those visible for longest first. Does not wait. */
   receive(max?: number): ReceivedMessage[];
   /** As on SQS a handle of an earlier receive still deletes; an unknown one changes nothing. */
   delete(receiptHandle: string): void;
@@ -38,7 +38,7 @@ export interface MemoryQueueOptions {
   readonly now: () => number;
   readonly visibilitySeconds?: number;
   readonly redrive?: { readonly to: MemoryQueue; readonly maxReceiveCount: number };
-  /** Goes before message ids, so that they tell queues apart. */
+  /** Prefix of message ids, which identifies the queue. */
   readonly name?: string;
 }
 

@@ -40,7 +40,7 @@ export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly given?: readonly RawObject[];
   /** False: its relay is to be started by the test. */
   readonly isInstalled?: boolean;
-  /** Of its Services; both where it is left out. */
+  /** Families of its Services, by default both. */
   readonly families?: readonly ('IPv4' | 'IPv6')[];
 }
 
@@ -51,17 +51,17 @@ class Member {
   readonly store: Store;
   readonly queues;
   readonly writes: string[] = [];
-  /** The relay says nothing while it is not. */
+  /** If false, the relay is silent. */
   isHeard = true;
   apiAnswers = true;
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
-  /** What its rights and policies say to a write of the writer: undefined allows it. */
+  /** Returns the refusal of a write by rights and policies. Undefined allows it. */
   refuses: (verb: string, kind: unknown, object: unknown) => ClusterApiError | undefined = () => undefined;
   families: readonly string[] = ['IPv4', 'IPv6'];
-  /** What its relay makes of an object that it tells of. */
+  /** Changes an object before the relay sends it. */
   told: (object: RawObject) => RawObject = (object) => object;
-  /** Of its API, without the questions for rights. */
+  /** Number of calls of its API, without checks of rights. */
   calls = 0;
   readonly #header: EventsHeader;
   #said = 1_000_000;
@@ -123,7 +123,7 @@ class Member {
     await this.#sendList(kind, listId);
   }
 
-  /** Sends these objects as the relay's, whatever the cluster has: an attacker with the relay's role may send them. */
+  /** Sends these objects as the relay's, independent of the cluster, like an attacker with the relay's role. */
   async say(kind: InputKind, objects: readonly object[], more: object = {}): Promise<void> {
     const entries = objects.map((object) => ({ ...inputEntry(kind, object as never, String(++this.#said)), ...more }));
     await this.#send({ ...this.#header, type: 'live', kind, asOf: String(this.#said), entries } as unknown as EventsMessage);
@@ -169,7 +169,7 @@ export class SetWorld {
   readonly members = new Map<string, Member>();
   readonly metrics = new Map<string, number>();
   readonly warnings: string[] = [];
-  /** What the worker that runs next keeps of Pods. */
+  /** Cached Pods of the next worker. */
   pods = new NamespacePods();
   #nextBeatMs = startAt;
   #nextSweepMs = startAt + 60_000;

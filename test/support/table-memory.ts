@@ -12,7 +12,7 @@ export interface MemoryTable extends Table {
   dump(): readonly Item[];
   /** Replaces everything, as a restore from a backup does. */
   restore(items: readonly Item[]): void;
-  /** What DynamoDB would bill on demand so far, the index included. */
+  /** Units that DynamoDB would bill on demand so far, with the index. */
   readonly units: { readonly read: number; readonly write: number };
   resetUnits(): void;
 }
@@ -43,7 +43,7 @@ export function memoryTable(): MemoryTable {
     checkKey(key);
     const { items, at, item: old } = find(key.pk, key.sk);
     const before = sizeOf(old);
-    // A write that is refused is billed for the item that is there.
+    // A refused write is billed for the existing item.
     if (condition && !holds(condition, old)) {
       units.write += started(before, 1024);
       return false;
@@ -123,7 +123,7 @@ export function memoryTable(): MemoryTable {
   };
 }
 
-/** Few, so that whoever scans has to go on. */
+/** A small page, so scans need several pages. */
 const keysPerPage = 20;
 
 /** Every started unit counts, and at least one. */

@@ -7,9 +7,9 @@ export interface TcpProxy {
   readonly connections: number;
   /** Breaks every connection off, as a reset does; new ones are let through. Resolves to how many there were. */
   cut(): number;
-  /** From now on nothing passes any more, in old connections and in new ones, and nobody is told. */
+  /** Holds all data of old and new connections from now on, without an error. */
   stall(): void;
-  /** What was held back passes, and everything after it. */
+  /** Passes the held data and all later data. */
   resume(): void;
   close(): Promise<void>;
 }

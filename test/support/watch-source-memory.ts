@@ -71,7 +71,7 @@ export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: 
       signal.addEventListener('abort', onAbort, { once: true });
       try {
         for (;;) {
-          // What had arrived when the connection broke was still read.
+          // Events that arrived before the connection broke are still read.
           for (let event = events.shift(); event; event = events.shift()) yield event;
           if (failure) throw failure.error;
           await new Promise<void>((resolve) => {

@@ -37,7 +37,7 @@ const rules: readonly Rule[] = [
     isBroken: ({ file, from, typeOnly }) => inCore(file) && from.startsWith('@kubernetes/client-node') && !typeOnly,
   },
   {
-    // attributes.ts, expressions.ts and queue-directory.ts speak of the driver's values and clients without calling anything
+    // attributes.ts, expressions.ts and queue-directory.ts use types and values of the driver without calls
     name: 'the AWS SDK runs in store/dynamodb/dynamodb.ts and batched-gets.ts, queue/sqs.ts, cluster/cluster-credentials.ts and the entries only',
     isBroken: ({ file, from, typeOnly }) =>
       inCore(file) &&
@@ -52,7 +52,7 @@ const rules: readonly Rule[] = [
       ].includes(file),
   },
   {
-    // the way to a cluster is told by its record, and a service explained from records, which somebody else has read
+    // cluster-api connects by a cluster's record, and explain uses records that its caller has read
     name: 'shared/cluster-api and shared/explain know types of the records, and pure questions about a cluster, only',
     isBroken: ({ file, from, typeOnly }) =>
       /^shared\/(cluster-api|explain)\//.test(file) &&
@@ -201,7 +201,7 @@ describe('the work queue', () => {
     expect(filesWith(/\bworkKey\(|\bworkOf\(|#WORK#/).toSorted()).toEqual(['shared/store/keys.ts', 'shared/workqueue/item-store.ts']);
   });
 
-  it('the fields of a wake-up as they stand in the queue are known to shared/queue alone, and one file sends them', () => {
+  it('only shared/queue uses the fields of a wake-up in the queue, and one file sends wake-ups', () => {
     expect(filesWith(/\bSyncMessage\b/).filter((file) => !file.startsWith('shared/queue/'))).toEqual([]);
     const senders = filesWith(/\bencodeWakeUp\(/).filter((file) => file !== 'shared/queue/wake-up-message.ts');
     expect(senders).toEqual(['shared/workqueue/outgoing.ts']);
@@ -234,7 +234,7 @@ function titlesOf(source: string): readonly string[] {
 }
 
 describe('test titles', () => {
-  /** What continues the name of a suite, and means nothing in the one line that a failure is reported by. */
+  /** Beginnings that only continue the name of a suite, and are meaningless in the single line of a failure. */
   const fragment = /^(of|not|that|is|are|whose|and|or|nor|has|have|does|was|were|may|can|cannot)\b/;
   // The contract with former versions is not edited.
   const files = globSync('test/**/*.ts').filter((file) => !file.endsWith('one-version-apart.test.ts'));

@@ -54,7 +54,7 @@ describe('a comparison of what two writers have written', () => {
     expect(differing(a, b)).toEqual([]);
   });
 
-  it('finds a field that only one of them has, and tells where', () => {
+  it('the comparison finds a field that only one side has, and its path', () => {
     const [a, b] = [one.slice('a', '10.0.0.1'), two.slice('a', '10.0.0.1')];
     const zoned = { ...b, endpoints: (b.endpoints ?? []).map((e) => ({ ...e, zone: 'z' })) };
     expect(differing(of([], a), of([], zoned))).toEqual([
@@ -62,7 +62,7 @@ describe('a comparison of what two writers have written', () => {
     ]);
   });
 
-  it('tells an empty list from none', () => {
+  it('the comparison distinguishes an empty list from a missing one', () => {
     expect(differing(of([{ ...one.endpoints, subsets: [] }]), of([{ metadata: two.endpoints.metadata }]))).toHaveLength(1);
   });
 
@@ -95,7 +95,7 @@ describe('a comparison of what two writers have written', () => {
   });
 });
 
-it('a deliberate difference excuses what it names, and must be there', () => {
+it('a deliberate difference excuses its own fields, and must occur', () => {
   const step = { what: 'x', deliberate: { row: 'D9', of: 'Endpoints n/web' } };
   const other = 'Endpoints n/web-2 .subsets: upstream nothing, ours []';
   expect(resultOf(step, ['Endpoints n/web .labels: upstream nothing, ours {}', other])).toEqual({ what: 'x', row: 'D9', lines: [other] });

@@ -1,4 +1,4 @@
-/** What README, CONTRIBUTING and docs/ name has to be there, and their prose has to be readable in a diff. */
+/** Names in README, CONTRIBUTING and docs/ must exist, and their prose must be readable in a diff. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { mutants } from '#test/simulation/mutants.ts';
@@ -41,7 +41,7 @@ it('every command that a page names is one of package.json', () => {
   expect(unknown).toEqual([]);
 });
 
-it('docs/architecture.md says of every mutant of the simulation which mechanism it takes away', () => {
+it('docs/architecture.md has the mechanism that every mutant of the simulation removes', () => {
   const named = readFileSync('docs/architecture.md', 'utf8')
     .split('\n')
     .flatMap((line) => /\| mutants?: (.*) \|$/.exec(line)?.[1]?.split('; ') ?? []);

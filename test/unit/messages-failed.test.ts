@@ -20,7 +20,7 @@ it('MessagesFailed counts messages that ingest could not apply', async () => {
   expect(hub.metrics.get('MessagesFailed')).toBe(2);
 });
 
-it('what was written of a message that failed half-way is told, whatever becomes of the rest', async () => {
+it('the notifications of a message that failed half-way are sent, with any result of the rest', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Service', 4, entry('Service', 4, service())));
   hub.woken();
@@ -33,7 +33,7 @@ it('what was written of a message that failed half-way is told, whatever becomes
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
 });
 
-it('MessagesFailed counts messages of a cluster that nobody knows', async () => {
+it('MessagesFailed counts messages of an unregistered cluster', async () => {
   const hub = await ingestHub();
   expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);

@@ -48,7 +48,7 @@ describe('messages', () => {
     expect(world.queues.quarantine.waiting()).toEqual([]);
   });
 
-  it('of a heartbeat that tells of a kind that is not known here are read', async () => {
+  it('heartbeats with an unknown kind are read', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
     const { uid } = (await world.table.get({ pk: `CLUSTER#${cluster}`, sk: 'META' })) as Item;
@@ -72,7 +72,7 @@ describe('messages', () => {
     });
   });
 
-  it('of the version after are set aside whole, the cluster is left alone, and the lists of a relay that is understood make up for them', async () => {
+  it('messages of the next version are quarantined as a whole, the cluster stays unchanged, and lists of a known relay make up for them', async () => {
     const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     calls.length = 0;
@@ -89,7 +89,7 @@ describe('messages', () => {
     expect(differences(world.store, 100)).toEqual([]);
   });
 
-  it('a wake-up of the version after is set aside, and sweep makes up for it', async () => {
+  it('a wake-up of the next version is quarantined, and sweep makes up for it', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     world.store.remove('Pod', 'default', 'pod-0');
@@ -120,7 +120,7 @@ describe('projections', () => {
 });
 
 describe('an export', () => {
-  it('that prefers what only the next version knows prefers no endpoint', () => {
+  it('an export that prefers a locality of the next version prefers no endpoint', () => {
     const next = { cluster: 'b', uid: 'u', createdAt: undefined, labels: {}, annotations: {}, spec: {}, locality: { prefer: 'rack' } };
     expect(mergeExports([next as unknown as ExportedService])).not.toHaveProperty('locality');
   });
@@ -133,7 +133,7 @@ describe('records', () => {
       { pk: item.pk.startsWith(`${cluster}#`) ? `${cluster}#FUTURE#${item.pk}` : 'FUTURE', sk: item.sk, o: 1 },
     ]);
 
-  it('of a newer version are read: nothing is written anew, and what changes is', async () => {
+  it('records of a newer version are read: equal content is not written again, and changes are', async () => {
     const { world, calls, pass } = await smallCluster([aService(), aService({ trafficDistribution: 'PreferClose' }, 'near'), ...pods(4)]);
     await pass(8);
     expect(differences(world.store, 100)).toEqual([]);
@@ -148,7 +148,7 @@ describe('records', () => {
     expect(world.queues.quarantine.waiting()).toEqual([]);
   });
 
-  it('of services that opt in are read where a newer version has more attributes', async () => {
+  it('attributes of services that opt in are read beside unknown attributes of a newer version', async () => {
     const plain = aService({ selector: undefined });
     const service = { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } } } as typeof plain;
     const addresses = (world: World): readonly string[] => addressesServed(world.store.list('EndpointSlice') as unknown as readonly EndpointSlice[]);

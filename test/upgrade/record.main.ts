@@ -1,6 +1,6 @@
 /**
- * `node test/upgrade/record.main.ts VERSION [FILE]`: what this checkout, as that version, leaves to the next one. `npm run release` writes it beside the
- * package; docs/upgrading.md says how the next version is held to it.
+ * `node test/upgrade/record.main.ts VERSION [FILE]` records the state that this checkout, as that version, leaves to the next one. `npm run release` writes
+ * it beside the package. docs/upgrading.md describes the test of the next version with it.
  */
 import { writeFileSync } from 'node:fs';
 import { activeCluster, optInCluster } from './scenario.ts';

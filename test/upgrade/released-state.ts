@@ -1,4 +1,4 @@
-/** What a version leaves behind when its functions and relays are replaced by the next: the table, the messages under way, and the clusters' objects. */
+/** The state of a version when the next one replaces its functions and relays: the table, the messages in flight, and the clusters' objects. */
 import { type RawObject, storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import type { HubWorld } from '#test/support/hub-world.ts';
@@ -19,7 +19,7 @@ export interface HubState {
   readonly queues: { readonly [Q in QueueName]: readonly MessageUnderWay[] };
   readonly objects: readonly RawObject[];
   readonly resourceVersion: number;
-  /** Of the relay that speaks. */
+  /** Session of the leading relay. */
   readonly session: string;
   readonly base: string;
 }

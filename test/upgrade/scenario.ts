@@ -1,6 +1,6 @@
 /**
- * Two clusters as a version serves them until it is replaced in the middle of a run: one that it writes to, and one in shadow mode with a Service that
- * opts in. Only what that version has is asked for, so a newer recorder can be laid into an older checkout (docs/upgrading.md).
+ * Two clusters that a version serves until it is replaced during a run: an active one, and one in shadow mode with a Service that opts in. The recorder uses
+ * only features of that version, so a newer recorder runs in an older checkout (docs/upgrading.md).
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -15,9 +15,9 @@ import { historyOf, outputsOf, placesOf } from './told.ts';
 export interface Recorded {
   /** The moment of the upgrade: a run has its lease and is about to write, events are unread, wake-ups and retries wait. */
   readonly upgraded: HubState;
-  /** What the version told of each service at that moment. */
+  /** The version's explanation of each service at that moment. */
   readonly told: { readonly [service: string]: { readonly history: readonly object[]; readonly places: readonly object[] } };
-  /** What it wrote in the fifteen minutes after, had it not been replaced. */
+  /** Writes of the version in the next fifteen minutes without the replacement. */
   readonly written: readonly object[];
   /** All that a relay of the version sends in a session: lists, changes, a heartbeat; and the cluster at the end of it. */
   readonly relay: { readonly messages: readonly MessageUnderWay[]; readonly at: HubState };

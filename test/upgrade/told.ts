@@ -1,4 +1,4 @@
-/** What a version says and has written of a cluster, in words that the next version is held to. */
+/** A version's explanations and outputs of a cluster, as texts that the next version must match. */
 import { explain } from '#infra/cli/explain-service.ts';
 import { readHistory } from '#infra/cli/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';

@@ -33,7 +33,7 @@ async function sendAll(world: HubWorld, queue: QueueName, messages: readonly Mes
   await world.queues[queue].send(messages.map(({ body, inMs }) => ({ body, delaySeconds: Math.ceil(inMs / 1000) })));
 }
 
-/** This version takes over from the one that has left the state. */
+/** Lets this version take over from the version of the state. */
 async function takeOver(state: HubState, options: Pick<HubWorldOptions, 'mode' | 'optIn'>): Promise<Taken> {
   const written: string[] = [];
   const api: NonNullable<HubWorldOptions['api']> = (inner) => {
@@ -58,7 +58,7 @@ async function takeOver(state: HubState, options: Pick<HubWorldOptions, 'mode' |
 
 const shadow: Pick<HubWorldOptions, 'mode' | 'optIn'> = { mode: 'shadow', optIn: 'active' };
 
-it('there is a record of the newest version before this one that CHANGELOG names', () => {
+it('the newest version before this one in CHANGELOG has a record', () => {
   const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const named = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version]) => version);
   const [newest] = named.filter((version) => version !== current);
@@ -88,7 +88,7 @@ describe.each([own, ...released].map((release) => [release.version, release] as 
     }
   });
 
-  it('what was under way is finished: outputs become what that version would have written, and services without a change are left alone', async () => {
+  it('work under way is finished: outputs become those of that version, and services without a change stay unchanged', async () => {
     const { world, written, pass } = await takeOver(active.upgraded, {});
     await pass(900);
     expect(outputsOf(world)).toEqual(active.written);
@@ -122,7 +122,7 @@ describe.each([own, ...released].map((release) => [release.version, release] as 
     expect(differences(world.store, 100, 'active').filter(({ service }) => service !== 'default/theirs')).toEqual([]);
   });
 
-  it('a relay of that version is understood from its first list on, by a hub that knows nothing of its cluster', async () => {
+  it('a relay of that version is understood from its first list on, by a hub without data of its cluster', async () => {
     for (const [{ relay }, options] of [
       [active, {}],
       [optIn, shadow],

@@ -28,8 +28,8 @@ export interface Progress {
 }
 
 /**
- * Sends a message again for which the run had too little time: at once, and as a new message, because a large one has no reason to wait, nor to count
- * receives towards the dead-letter queue. Resolves to false if it could not be sent.
+ * Sends a message again at once, as a new message, because the run had too little time for it. A new message neither waits nor counts receives towards the
+ * dead-letter queue. Resolves to false if the queue did not accept it.
  */
 export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
   try {

@@ -85,7 +85,7 @@ export const freshCaches = ({ maxSelectorBytes, maxNamespacesKept, maxSessionsKe
 
 /**
  * Cached namespaces are valid by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and the
- * numbers begin at one when the cluster is registered again. So each value is cached under the scope that it was read in, and no later scope finds it.
+ * numbers begin at one when the cluster is registered again. Each value is therefore cached under the scope of its read, and later scopes do not find it.
  */
 export function cachesInScope({ selectors, namespaces, ...others }: WarmCaches, scope: string): WarmCaches {
   return { ...others, selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope) };

@@ -1,7 +1,7 @@
 /**
  * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module writes and collects pending notifications;
- * event-batch.ts notifies the services. The order of steps, the first ones of which are here (docs/architecture.md, "Invariants"): log number, object,
- * versions of the sets, log entry, generation, wake-up; then the record's `unnotifiedLabels` (`past`) are cleared, and the list part is marked.
+ * event-batch.ts notifies the services. The order of steps is log number, object, versions of the sets, log entry, generation, wake-up
+ * (docs/architecture.md, "Invariants"). Then the record's `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first two steps are here.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';

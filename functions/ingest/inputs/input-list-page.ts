@@ -87,7 +87,7 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
   const missing = page.tombstone.length;
   // Counted once for each request: while sweep cannot list (the cluster is paused, or its API does not answer), each list of the relay comes here.
   if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
-  deps.log.warn('list would take away too much: not applied until it is confirmed', {
+  deps.log.warn('list would delete too much: not applied until it is confirmed', {
     cluster: cluster.id,
     kind: part.kind,
     missing,

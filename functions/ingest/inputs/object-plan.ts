@@ -47,8 +47,8 @@ export function planObject(kind: InputKind, before: ObjectRecord | undefined, en
   return {
     kind: 'write',
     version,
-    // A live message comes again until its services are notified. A page of a list does not, once it is marked as applied. So the record marks services as
-    // pending, also if only the present labels select them ([]). Records of first lists need no mark, because the complete lists wake all services.
+    // A live message comes again until its services are notified. A page of a list does not, once it is marked as applied. Its records therefore mark services
+    // as pending, also if only the present labels select them ([]). Records of first lists need no mark, because the complete lists wake all services.
     unnotifiedLabels: unnotified?.length === 0 && (!entry.listed || entry.ofFirstList) ? undefined : unnotified,
     isPending,
     podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
@@ -63,11 +63,11 @@ function zoneIn(record: Pick<ObjectRecord, 'namespace' | 'name' | 'projection'> 
 
 /**
  * The version to write the entry with. Normally its own: an object that was deleted at one version and exists at a later one was created in between.
- * But a list may contradict the stored record, which is then wrong:
+ * But a list may contradict the stored record, which is then wrong in three cases.
  *
- * - The record is a tombstone as new as the entry: an earlier list left the object out.
- * - The record is newer than the object that the list shows: the cluster's history has gone back (etcd was restored, and its revision raised).
- * - The record has the entry's version and another projection: its relay lied, or projects otherwise (a former version).
+ * - The record is a tombstone as new as the entry. An earlier list left the object out.
+ * - The record is newer than the listed object. The cluster's history has gone back, because etcd was restored and its revision raised.
+ * - The record has the entry's version and another projection. Its relay lied, or was of a former version with another projection.
  *
  * Such an entry counts from the list's version on. With its own version it would lose until the object next changes.
  */

@@ -21,11 +21,11 @@ export interface Observation {
 }
 
 /**
- * - `ours`: sync wrote it, or it concerns no sync.
- * - `ours-or-unsaved`: as `ours` if the service owes no run. Otherwise that run may have made it.
- * - `look-again`: sync may have written it without saving it yet. The entry comes back for a second look.
- * - `foreign`: another client wrote it, or a worker that had lost its lease.
- * - `rewound`: it is older than what sync had saved before the list: the cluster's history has gone back (etcd was restored, its revision raised).
+ * - `ours`: Sync wrote the output, or the output does not concern sync.
+ * - `ours-or-unsaved`: Like `ours` if the service has no pending run. Otherwise that run may have written the output.
+ * - `look-again`: Sync may have written the output without saving it yet. The entry returns for a second look.
+ * - `foreign`: Another client wrote the output, or a worker that had lost its lease.
+ * - `rewound`: The output is older than sync's saved state before the list. The cluster's history has gone back (etcd was restored, its revision raised).
  */
 export type Verdict = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
 
@@ -58,7 +58,7 @@ export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, see
 
 /** Returns true if certainly no run of ours made this output, which sync has not saved. */
 function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
-  // A run may have made the slice without saving it yet. That holds for a deleted slice, too: the save would restore it.
+  // A run may have made the slice without saving it yet. The same is true for a deleted slice, because the save would restore it.
   if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy && seen.managedBy !== optInManagedBy;
   // Deleted Endpoints wake their Service upstream too (EV-11). Endpoints with our label may be our own write, which the second look finds saved.
   return !seen.deleted && (seen.managedBy !== endpointsManagedBy || seen.secondLook === true);

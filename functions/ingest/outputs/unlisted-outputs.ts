@@ -22,9 +22,9 @@ export interface Step {
 }
 
 /**
- * What a part says of saved outputs without having an entry that says it: that one is gone, or that it belongs to another service now (the relay
- * remembers the former service only as long as it lives). The services come in the order of their keys, some at a time, because a namespace may have
- * more of them than one run has time for; a later run begins behind `part.progress.services`.
+ * Yields changes of saved outputs that the page implies without an entry of their own: a deletion, or a move to another service, because the relay remembers
+ * a former service only while it runs. The services come in the order of their keys, some at a time. A namespace may have more services than a run has time
+ * for, so a later run begins after `part.progress.services`.
  */
 export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
   const { deps, store } = context;
@@ -45,7 +45,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
   }
 }
 
-/** What the part says of a service's saved outputs in its key range. */
+/** Returns a function that compares the page with a service's saved outputs in its key range. */
 function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
   const refused = new Set(part.refused.map((e) => `${e.namespace}/${e.name}`));
@@ -72,14 +72,14 @@ function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly O
 }
 
 /**
- * The names of services of which an output may lie in the part, in order. Endpoints have their service's name. A slice's begins with it, by generateName;
- * services with a slice of another name are remembered (`readOddServices`). So a page of a namespace with 20,000 services reads some hundred of them.
+ * Returns the names of services with possible outputs in the page, in order. Endpoints have their service's name. A slice's generated name begins with it, and
+ * services with a slice of another name are remembered (`readOddServices`). A page of a namespace with 20,000 services therefore reads some hundred of them.
  */
 async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
   const { from = '', to } = rangeWithin(namespace, part.from, part.to);
   const isSlice = part.kind === 'EndpointSlice';
   const first = isSlice ? from.slice(0, maxNamePrefixLength) : from;
-  // Of a long name only the beginning is in a slice's: services behind the end may have slices before it.
+  // A slice's name contains only the beginning of a long service name, so services after the end may have slices before it.
   const last = isSlice && to !== undefined && to.length >= maxNamePrefixLength ? `${to.slice(0, maxNamePrefixLength)}\u{10FFFF}` : to;
   const range = {
     ...(first && { from: done > first ? done : first }),

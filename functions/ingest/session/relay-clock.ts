@@ -5,8 +5,8 @@ import type { RelayState } from '#shared/clusters/relay-state.ts';
 const minMs = 500;
 
 /**
- * Of the last two heartbeats the quicker one counts: the way to the queue makes the relay's clock seem behind, and never ahead. `sentAtMs` by the relay's
- * clock and `acceptedAtMs` by the queue's.
+ * Takes the quicker of the last two heartbeats, because the time to the queue makes the relay's clock seem behind, and never ahead. `sentAtMs` is by the
+ * relay's clock, and `acceptedAtMs` by the queue's.
  */
 export function relayClockAfter(
   { lastClockBehindMs }: Pick<RelayState, 'lastClockBehindMs'>,

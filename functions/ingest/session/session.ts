@@ -1,9 +1,9 @@
 /**
- * Which history does a session speak of? Four cases (docs/architecture.md, "Restore"):
- * - it fits the record: bound to the present incarnation
- * - its relay saw the history go back, or its first list is older than what was read before: unbound, until sweep has decided
- * - it is of a former incarnation and still sends: outdated. What it says counts as of the former history, until sweep has verified it
- * - it has another identity: unbound too; sweep binds it to `foreignCluster` or begins the next incarnation
+ * Decides which history a session belongs to (docs/architecture.md, "Restore"). There are four cases:
+ * - The session fits the record. It is bound to the present incarnation.
+ * - Its relay saw the history go back, or its first list is older than earlier reads. It stays unbound until sweep decides.
+ * - It belongs to a former incarnation and still sends. It is outdated, and its messages count as of the former history until sweep has verified it.
+ * - It has another identity. It stays unbound until sweep binds it to `foreignCluster` or begins the next incarnation.
  */
 import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
@@ -24,7 +24,7 @@ export async function incarnationOfSession(context: Context, message: Events): P
   const { cluster } = context;
   const bound = await boundIncarnation(context, message.session);
   if (bound === foreignCluster) {
-    throw new UnreadableMessage(`session ${message.session} speaks for the cluster with uid ${message.uid}: ${cluster.id} is ${cluster.uid}`);
+    throw new UnreadableMessage(`session ${message.session} names the cluster with uid ${message.uid}: ${cluster.id} is ${cluster.uid}`);
   }
   if (bound === undefined) return bindOrRecord(context, message);
   const isOutdated = bound < cluster.incarnation;
@@ -32,7 +32,7 @@ export async function incarnationOfSession(context: Context, message: Events): P
   return bound;
 }
 
-/** As the record says; undefined for a session that is not bound. */
+/** Returns the incarnation in the session's record, or undefined for an unbound session. */
 async function boundIncarnation({ deps, cluster }: Context, session: string): Promise<number | undefined> {
   const cache = deps.caches.sessions;
   const key = `${cluster.id} ${session}`;

@@ -18,13 +18,13 @@ export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): 
 }
 
 export interface AfterLists {
-  /** The batch has marked list parts as applied. */
+  /** The batch has marked pages of lists as applied. */
   readonly hasLists: boolean;
   /** ms since the epoch. */
   readonly untilMs: number;
 }
 
-/** Call it after list parts were marked as applied. Sweep continues what is left at `untilMs`, and after an error. */
+/** Call after pages of lists were marked as applied. Sweep continues after `untilMs` or an error. */
 export async function wakeAfterFirstLists(
   deps: IngestDeps,
   { cluster: before }: Pick<BatchContext, 'cluster'>,
@@ -39,6 +39,6 @@ export async function wakeAfterFirstLists(
     const switched = await readCluster(deps.table, id);
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
-    deps.log.warn('the services are woken by sweep', { cluster: id, error: String(error) });
+    deps.log.warn('sweep enqueues the services', { cluster: id, error: String(error) });
   }
 }

@@ -11,8 +11,8 @@ import type { BatchContext } from '../batch/batch-context.ts';
 const servicesPerPage = 50;
 
 /**
- * The selectors of the namespace's Services, page by page, as new as the call. A Service that opts in has the selector of its annotation, also where the
- * cluster's switch is off: an operator may throw it during the batch, and a run that finds it off does nothing. In a shadow cluster a Service with a
+ * Yields the selectors of the namespace's Services, page by page, as new as the call. A Service that opts in has the selector of its annotation even if the
+ * cluster's switch is off. An operator may switch it during the batch, and a run that finds it off does nothing. In a shadow cluster a Service with a
  * selector and an annotation is in the list twice, with each of the two.
  *
  * Call it after the Pod was written. The version of the set is read first (strongly consistent), then the Services if the version has moved. They are

@@ -130,7 +130,7 @@ export class Election {
     this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
     this.#acceptedBefore = accepted;
     this.#standing = { ...this.#standing, queueFailureTimeoutMs, reacquiresAtMs: clock.monotonic() + reacquireDelayMs };
-    log.warn('lease given back', { queueFailureTimeoutMs });
+    log.warn('lease released', { queueFailureTimeoutMs });
     await this.giveBack(signal);
   }
 

@@ -26,7 +26,7 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
       goes = await isCrdGoing(transport, kind, signal);
     } catch (e) {
       if (!isRefused(e)) throw e;
-      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports that go with their CRD count as taken back', { kind, error: e });
+      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn', { kind, error: e });
       isTold = true;
     }
     if (goes) throw new ClusterApiError(`the CRD of ${kind} is being deleted, and its objects with it`, { status: 404 });

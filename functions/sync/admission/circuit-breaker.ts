@@ -46,8 +46,8 @@ export async function classify({ deps, meta, brief, isRepeated }: FailedRun, err
 
 /** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
-  deps.log.warn('no credentials for now', { error: error.message });
-  return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
+  deps.log.warn('no credentials', { error: error.message });
+  return requeue(deps, 'noCredentials', { reason: 'no credentials' });
 }
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */

@@ -65,7 +65,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
   const adopted = run ? adoptedBy(run) : 0;
   const gaps = [
     ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
-    ...(run && isRestored(run) ? ['the cluster was restored, or made anew: what it listed just before is not known'] : []),
+    ...(run && isRestored(run) ? ['the cluster was restored or created again: its addresses just before are unknown'] : []),
     ...(run && isUnknown(run) ? ['the content of an output was not saved: what changed it just before may be missing'] : []),
     ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
     ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
@@ -194,7 +194,8 @@ function handOverReason({ writers }: Inputs, meta: ClusterRecord | undefined): {
   return {};
 }
 
-const whyWithoutFamily = (isThere: boolean, family: string): string => (isThere ? `the service has no ${family} slices` : 'there is no such service');
+const whyWithoutFamily = (isThere: boolean, family: string): string =>
+  isThere ? `the service has no ${family} slices` : 'the service does not exist';
 
 /** Who had written what the run found changed. */
 function otherWriter({ server, result }: Reached): string {

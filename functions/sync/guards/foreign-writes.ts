@@ -60,7 +60,7 @@ export async function countForeign(run: Run, saved: ForeignWrites | undefined): 
 async function reportStop({ deps, key, inputs, brief }: Run, { manager, untilMs }: ForeignWrites): Promise<void> {
   const seconds = Math.round((untilMs - deps.now()) / 1000);
   deps.metrics.put('ServicesContested', 1, { cluster: key.cluster });
-  deps.log.error('another client keeps writing the objects of a service: it is not written for a time', { ...key, manager, seconds });
+  deps.log.error('service contested: another client keeps writing its objects', { ...key, manager, seconds });
   if (inputs.service) await deps.events.record(brief, contestedEvent(inputs.service, manager, seconds));
 }
 
@@ -68,7 +68,7 @@ async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonl
   if (!(await recordWriterConflict(deps.table, meta, nowMs))) return;
   deps.metrics.put('WriterConflict', 1, { cluster: meta.id });
   const [{ kind, namespace, name, manager }] = foreign as readonly [ForeignWrite];
-  deps.log.error('two writers: nothing more is written to the cluster until its mode is switched', {
+  deps.log.error('writer conflict: the hub stops writing to the cluster until its mode is switched', {
     cluster: meta.id,
     manager,
     last: `${kind} ${namespace}/${name}`,

@@ -1,6 +1,6 @@
 import type { Failure } from '../api-types.ts';
 
-/** Throws the error of the API's answer. */
+/** Requests a path of the API. Throws Refused with the API's error. */
 export async function ask<T>(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<T> {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const search = new URLSearchParams(given).toString();
@@ -10,7 +10,7 @@ export async function ask<T>(path: string, query: { readonly [name: string]: str
   return body as T;
 }
 
-/** The API has answered with an error. */
+/** An error answer of the API. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

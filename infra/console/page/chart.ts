@@ -1,4 +1,4 @@
-/** A widget of kind `lines`: a chart, and beneath it a table of its newest values, which is legend and text alternative in one. */
+/** A widget of kind `lines`: a chart, and below it a table of its newest values, which is both legend and text alternative. */
 import uPlot from 'uplot';
 import type { Widget } from '#infra/monitoring/dashboards.ts';
 import type { SeriesValues } from '../api-types.ts';
@@ -95,10 +95,10 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
   };
 }
 
-/** A single value makes no line. */
+/** Returns true for a single value, which needs a dot because it makes no line. */
 const isLonely = (values: ArrayLike<number | null | undefined>): boolean => Array.from(values).filter((v) => typeof v === 'number').length === 1;
 
-/** Room above the highest value, or above the limit; counts end on a whole number. */
+/** Returns the top of the scale, with space above the highest value and the limit. For counts it is a whole number. */
 function topOf(max: number | null, unit: Widget['unit'], limit = 0): number {
   const top = Math.max(max ?? 0, limit) * 1.1;
   return unit === 'Count' ? Math.max(1, Math.ceil(top)) : Math.max(unit === 'Seconds' ? 1 : 10, top);
@@ -118,7 +118,7 @@ function drawLimit(u: uPlot, value: number, color: string): void {
   ctx.restore();
 }
 
-/** Arrow keys walk along the points, in all charts at once. */
+/** Moves the cursor along the points by arrow keys, in all charts at once. */
 function moveCursor(plot: uPlot, event: KeyboardEvent): void {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const [times] = plot.data;
@@ -149,7 +149,7 @@ function legendOf({ series, unit, limit }: Widget) {
   const element = h('table', { class: 'legend' }, head, h('tbody', {}, ...rows.map((r) => r.element), limitRow));
   return {
     element,
-    /** The newest values, or those under the cursor. */
+    /** Shows the newest values, or the values under the cursor. */
     show(values: readonly SeriesValues[], at: { readonly index: number; readonly label: string } | undefined) {
       setText(newestHead, at?.label ?? 'newest');
       for (const [i, row] of rows.entries()) {

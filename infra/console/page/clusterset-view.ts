@@ -1,10 +1,10 @@
-/** The clusters of the sets, and who exports and imports each name. Rows stay the same elements, so that the keyboard's focus stays where it is. */
+/** The clusters of the sets, and the exporters and importers of each name. Rows keep their elements, so the keyboard's focus stays. */
 import type { ClustersetAnswer, MemberRow, SetServiceRow, StateOfCluster } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { hashOf } from './route.ts';
 
-/** A set may have thousands of names: so many are shown, and the search finds the others. */
+/** Number of names shown. A set may have thousands, and the search finds the rest. */
 const shown = 100;
 
 interface Column<Row> {
@@ -33,7 +33,7 @@ const count = (title: string, of: (row: MemberRow) => number, isBad = false): Co
 const memberColumns: readonly Column<MemberRow>[] = [
   textColumn('Set', (r) => r.set),
   {
-    title: 'Word',
+    title: 'State',
     draw(cell, { state, why }) {
       badges(cell, [{ cluster: state, state, why }]);
     },
@@ -43,7 +43,7 @@ const memberColumns: readonly Column<MemberRow>[] = [
   count('Exported', (r) => r.exported),
   count('Not valid', (r) => r.refused, true),
   count('Imported', (r) => r.imported),
-  count('Owed', (r) => r.owed, true),
+  count('Pending', (r) => r.owed, true),
   count('Refused', (r) => r.inTheWay, true),
   count('Left out', (r) => r.leftOut, true),
   count('Collisions', (r) => r.collisions, true),
@@ -65,7 +65,7 @@ export function clustersetView() {
   const empty = h(
     'p',
     { class: 'panel empty' },
-    'No cluster exports or imports: exports and imports of a cluster switch that on (docs/clusterset.md).',
+    'No cluster exports or imports. The settings exports and imports of a cluster enable it (docs/clusterset.md).',
   );
   const warning = h('p', { class: 'panel notice alert', role: 'status' });
   const filled = h(
@@ -101,7 +101,7 @@ export function clustersetView() {
     if (!warning.hidden)
       setText(
         warning,
-        `${silent} of ${latest.members.length} clusters are not heard: so many at once are the hub’s side, as a rule, and none is evicted.`,
+        `${silent} of ${latest.members.length} clusters are silent. The cause of so many is usually on the hub’s side, so no source is evicted.`,
       );
     members.show(latest.members.map((row) => ({ key: row.cluster, href: hashOf('cluster', row.cluster), text: row.cluster, row })));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -122,7 +122,7 @@ export function clustersetView() {
       const now = Date.now();
       if (now < askAt) return;
       latest = await ask<ClustersetAnswer>('/api/clusterset');
-      // The records of a hundred clusters are not read each second for an open page.
+      // The next request waits ten times as long as this one took, because reading the records of a hundred clusters is expensive.
       askAt = Date.now() + 10 * (Date.now() - now);
       show();
     },
@@ -185,7 +185,7 @@ const looks: { readonly [state: string]: string } = {
   'not valid': 'bad',
 };
 
-/** One for each cluster, with its state and, in its title, why; `of`: each leads to the explanation in that cluster. */
+/** Draws a badge for each cluster with its state, and the reason as its title. With `of`, each badge links to the explanation in that cluster. */
 function badges(cell: HTMLElement, states: readonly StateOfCluster<string>[], of?: SetServiceRow): void {
   const text = JSON.stringify(states.map(({ cluster, state }) => [cluster, state]));
   if (cell.dataset['shown'] !== text) {

@@ -1,4 +1,4 @@
-/** The console's page: four views, drawn again each second. */
+/** The console's page: four views, redrawn each second in a local run. */
 import type { DashboardsAnswer } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
 import { clustersetView } from './clusterset-view.ts';
@@ -18,7 +18,7 @@ interface View {
 const content = document.getElementById('content') as HTMLElement;
 const live = document.getElementById('live') as HTMLElement;
 const views = document.getElementById('views') as HTMLElement;
-/** Until the API has said how often it may be asked. */
+/** Interval of requests until the first answer, which has the API's own interval. */
 const untilKnownMs = 1_000;
 let minutes = 0;
 let known: DashboardsAnswer | undefined;
@@ -108,11 +108,11 @@ async function refresh(): Promise<void> {
     await view?.refresh();
     if (view === shown) say('live', `live, ${new Date().toLocaleTimeString('en-GB')}`);
   } catch (e) {
-    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: has the console ended?');
+    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
   }
 }
 
-/** Screen readers announce only that the page is live, or why it is not, and not each second. */
+/** Updates the status. Screen readers announce a change between live and stale, but not each second. */
 function say(state: 'live' | 'stale', text: string): void {
   live.dataset['state'] = state;
   if (state === 'stale' || live.querySelector('time') === null) live.replaceChildren(state === 'live' ? h('time', { 'aria-label': 'live' }) : text);
@@ -147,7 +147,7 @@ async function start(): Promise<void> {
 
 addEventListener('hashchange', () => {
   navigate();
-  // As after following a link to another page: keyboard focus moves to the top of the new view.
+  // Keyboard focus moves to the top of the new view, as with a link to another page.
   content.focus({ preventScroll: false });
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', navigate);

@@ -1,4 +1,4 @@
-/** A dashboard of infra/monitoring/dashboards.ts, drawn from the run's own metrics. */
+/** A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. */
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 import type { SeriesAnswer } from '../api-types.ts';
 import { ask } from './ask.ts';

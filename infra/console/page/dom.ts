@@ -1,4 +1,4 @@
-/** Elements from values. Text is always text: no name from a cluster becomes markup. */
+/** Creates elements. Strings always become text, so a name from a cluster cannot become markup. */
 export type Child = Node | string | undefined;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -12,7 +12,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Changes the text only if it is another, so that a selection and screen readers are left in peace. */
+/** Changes the text only if it differs, so a selection stays and screen readers stay silent. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

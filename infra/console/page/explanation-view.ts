@@ -1,12 +1,12 @@
-/** The view of an explanation: the sentence, the pods with their verdicts, the written outputs, and the facts. */
+/** The view of an explanation: the summary, the pods with their verdicts, the written outputs, and the facts. */
 import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
 import { type Child, h } from './dom.ts';
 import { setView } from './set-view.ts';
 
-/** A service may have thousands: so many pods and addresses are shown, and the search finds the others. */
+/** Number of pods and of addresses shown. A service may have thousands, and the search finds the rest. */
 const shown = 50;
 
-/** Each part is drawn again only when it changes, so that a selection or an input stays. `history` stands below the sentence. */
+/** Redraws each part only when it changes, so a selection or an input stays. `history` is placed below the summary. */
 export function explanationView(history: HTMLElement) {
   const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
     const element = h(tag, attributes);
@@ -67,7 +67,7 @@ export function explanationView(history: HTMLElement) {
       differences.show([explanation.differencesTitle, explanation.differences], () => differenceList(explanation));
       clusterset.show(explanation);
       showPods(explanation);
-      // A cluster without the Service has its import alone.
+      // The explanation of a name that the cluster only imports lacks pods.
       pods.hidden = explanation.clusterset !== undefined && explanation.pods.length === 0;
       if (pods.hidden && explanation.saved.length === 0) saved.element.hidden = true;
       facts.show(groups, () => groups.map(({ title, facts }) => section(title, pairs(facts))));
@@ -89,7 +89,7 @@ const more = (count: number, what: string): Child =>
 const relations = { selected: undefined, left: 'no longer selected', near: 'not selected' } as const;
 
 function podList(pods: readonly PodExplanation[], all: number): readonly Child[] {
-  if (pods.length === 0) return [h('p', { class: 'empty' }, all === 0 ? 'No pod of the namespace is selected, or nearly.' : 'No pod is found.')];
+  if (pods.length === 0) return [h('p', { class: 'empty' }, all === 0 ? 'No pod of the namespace is selected.' : 'The search finds no pod.')];
   const items = pods
     .slice(0, shown)
     .map(({ pod, relation, endpoints, slices }) =>

@@ -1,4 +1,4 @@
-/** A row for each cluster. Rows stay the same elements, so that the keyboard's focus stays where it is. */
+/** A table with a row for each cluster. Rows keep their elements, so the keyboard's focus stays. */
 import type { FleetRow } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
@@ -16,13 +16,13 @@ const columns: readonly Column[] = [
   { title: 'Mode', text: (r) => r.mode },
   { title: 'Kubernetes', text: (r) => r.version || 'unknown' },
   {
-    title: 'Relay heard',
+    title: 'Last heartbeat',
     text: (r) => (r.heartbeatAge === null ? 'never' : `${durationText(r.heartbeatAge)} ago`),
     isBad: (r) => r.heartbeatAge === null || r.heartbeatAge > 90,
     numeric: true,
   },
   {
-    title: 'Oldest owed work',
+    title: 'Oldest pending work',
     text: (r) => (r.oldestDirty === 0 ? 'none' : durationText(r.oldestDirty)),
     isBad: (r) => r.oldestDirty > 60,
     numeric: true,
@@ -61,7 +61,7 @@ export function fleetTable() {
   function rowOf(cluster: string) {
     const known = rows.get(cluster);
     if (known) return known;
-    // Narrow screens show each cell with its column's title.
+    // The style sheet shows the column's title in each cell on narrow screens.
     const cells = columns.map((c) => h('td', { class: c.numeric ? 'numeric' : undefined, 'data-title': c.title }));
     const links = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster));
     const row = { element: h('tr', {}, links, ...cells), cells };

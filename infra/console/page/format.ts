@@ -2,7 +2,7 @@ import type { Unit } from '#shared/contract/metrics.ts';
 
 const short: { readonly [U in Unit]: string } = { Count: '', Milliseconds: 'ms', Seconds: 's' };
 
-/** A value with its unit: "1,204", "85 ms", "2.4 s", "3 min". */
+/** Formats a value with its unit: "1,204", "85 ms", "2.4 s", "3 min". */
 export function valueText(value: number | null | undefined, unit: Unit): string {
   if (value === null || value === undefined) return '–';
   if (unit === 'Milliseconds') return value < 1000 ? `${round(value)} ms` : durationText(value / 1000);
@@ -14,7 +14,7 @@ export function durationText(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-/** What one value of a series means: counts are per period. */
+/** Returns the unit of a series' values. Counts are per period. */
 export function unitText(unit: Unit, statistic: string, period: number): string {
   if (unit !== 'Count') return short[unit];
   return statistic === 'Sum' ? `per ${period} s` : 'count';

@@ -1,4 +1,4 @@
-/** A widget of kind `numbers`: each series' newest value, large, and the alarm whose limit it is past. */
+/** A widget of kind `numbers`: each series' newest value in large type, and the alarm whose limit it exceeds. */
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { Widget } from '#infra/monitoring/dashboards.ts';
@@ -19,7 +19,7 @@ export function numbers({ title, unit, series }: Widget, id: string): WidgetView
         const newest = values[i]?.newest ?? null;
         const past = newest !== null && cell.limit !== undefined && newest > cell.limit.threshold;
         setText(cell.value, valueText(newest, unit));
-        setText(cell.note, past ? `past the limit of ${cell.limit?.id}` : '');
+        setText(cell.note, past ? `above the limit of ${cell.limit?.id}` : '');
         cell.element.classList.toggle('bad', past);
       }
     },
@@ -27,7 +27,7 @@ export function numbers({ title, unit, series }: Widget, id: string): WidgetView
   };
 }
 
-/** Thresholds that need the account's size are not of these widgets. */
+/** The two numbers are placeholders, because these widgets show no series whose threshold depends on them. */
 const alarms = [...hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 1 }), ...clusterAlarms('ticket')].filter((a) => a.is === '>');
 
 function limitOf({ label: _, ...series }: Widget['series'][number]) {

@@ -1,4 +1,4 @@
-/** What is shown is in the address, so that it can be bookmarked and the browser's own keys go back and forth. */
+/** The URL contains the view, so it can be bookmarked and the browser's back and forward keys work. */
 export type Route =
   | { readonly view: 'fleet' }
   | { readonly view: 'clusterset' }

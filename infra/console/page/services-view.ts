@@ -1,4 +1,4 @@
-/** The services of a cluster, and of the chosen one why it has the endpoints that it has. */
+/** The services of a cluster, and the explanation of the chosen service. */
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
@@ -42,14 +42,10 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   if (chosen.service) detail.append(explanation.element);
   else
     detail.append(
-      h(
-        'p',
-        { class: 'panel empty' },
-        'Choose a service to see its endpoints, what is owed to it, and for each of its pods why it is an address or is not.',
-      ),
+      h('p', { class: 'panel empty' }, 'Choose a service to see its endpoints, its pending work, and why each of its pods is an address or is not.'),
     );
 
-  /** Draws the list again only when it changes: the focused link keeps the focus. */
+  /** Redraws the list only when it changes, so the focused link keeps the focus. */
   function list(): void {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name} ${s.writer}`.toLowerCase().includes(w)));
@@ -92,11 +88,11 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
         line.show(history);
         if (!explanation.element.isConnected) detail.replaceChildren(explanation.element);
       } catch (e) {
-        // As for a service that the cluster does not have.
+        // The API refuses a service that the cluster does not have.
         if (!(e instanceof Refused)) throw e;
         if (detail.textContent !== e.message) detail.replaceChildren(h('p', { class: 'panel empty', role: 'status' }, e.message));
       }
-      // A namespace of thousands of pods is not read each second for an open page.
+      // The next request waits ten times as long as this one took, because a namespace may have thousands of pods.
       explainAt = Date.now() + 10 * (Date.now() - now);
     },
     destroy() {},

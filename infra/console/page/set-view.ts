@@ -1,12 +1,12 @@
-/** Of an explanation: what the clusters of a set have to do with the name. */
+/** The part of an explanation about the clusters of a set that export or import the name. */
 import type { Explanation, SetExplanation } from '#shared/explain/explanation.ts';
 import { type Child, h, setText } from './dom.ts';
 import { hashOf } from './route.ts';
 
-/** Of each source: the others are in `fleet-endpoints explain`. */
+/** Number of pods shown of each source. `fleet-endpoints explain` has all of them. */
 const shown = 50;
 
-/** Drawn again where clusters, pods or states change. Times go by each second: their texts are changed in place, so that a focused link keeps the focus. */
+/** Redraws when clusters, pods or states change. Texts with times change each second in place, so a focused link keeps the focus. */
 export function setView() {
   const element = h('section', { class: 'panel of-set', 'aria-labelledby': 'of-set' });
   element.hidden = true;
@@ -29,7 +29,7 @@ export function setView() {
 
 const shownPods = ({ pods }: SetExplanation['sources'][number]) => pods.slice(0, shown);
 
-/** In the order of their elements. */
+/** Returns the reasons in the order of their elements. */
 const whysOf = ({ importers, sources }: SetExplanation): readonly string[] => [
   ...importers.map((i) => i.why),
   ...sources.flatMap((source) => [source.why, ...shownPods(source).map((p) => p.why)]),
@@ -62,7 +62,7 @@ function partsOf(of: Pick<Explanation, 'namespace' | 'name'>, { set, sources, im
   ];
 }
 
-const importerLooks = { imported: 'good', owed: 'fair', preview: 'out', refused: 'bad', 'left out': 'out' } as const;
+const importerLooks = { imported: 'good', pending: 'fair', preview: 'out', refused: 'bad', 'left out': 'out' } as const;
 const sourceLooks = { fresh: 'good', silent: 'fair', evicted: 'bad', left: 'out' } as const;
 
 const countText = ({ addresses, ready, ports }: SetExplanation['sources'][number]): string =>

@@ -1,14 +1,14 @@
-/** What the runs of a service changed: a time line to be moved through, with the addresses as they were after the run that is chosen. */
+/** The history of a service: a time line of its runs, with the addresses after the chosen run. */
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, setText } from './dom.ts';
 
-/** Addresses of a table: `fleet-endpoints explain --at` tells all. */
+/** Number of addresses shown. `fleet-endpoints explain --at` prints all of them. */
 const maxAddresses = 50;
 
 export function timeLine(askThen: (atMs: number) => Promise<Then>) {
   let runs: readonly Told[] = [];
   let drawn = '';
-  /** The end of the chosen run; undefined: the newest one, whichever that is, after which things are as the rest of the page has them. */
+  /** End of the chosen run, ms since the epoch. Undefined chooses the newest run, after which the addresses are those of the rest of the page. */
   let chosenMs: number | undefined;
   let shownMs: number | undefined;
   const slider = h('input', { id: 'run', type: 'range', min: '0', max: '0', step: '1' });
@@ -34,7 +34,7 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>) {
   async function show(index: number): Promise<void> {
     const told = runs[index];
     slider.value = String(index);
-    // Not `disabled`, which would take the focus away at the ends.
+    // A `disabled` button would lose the focus at the ends.
     earlier.setAttribute('aria-disabled', String(index <= 0));
     later.setAttribute('aria-disabled', String(index >= runs.length - 1));
     for (const [i, mark] of [...marks.children].entries()) mark.classList.toggle('chosen', i === index);
@@ -45,7 +45,7 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>) {
     if (index === runs.length - 1) return then.replaceChildren();
     try {
       const answer = await askThen(told.atMs);
-      // Another run may have been chosen meanwhile.
+      // The user may have chosen another run meanwhile.
       if (shownMs === told.atMs) then.replaceChildren(...addressesThen(answer));
     } catch (e) {
       if (shownMs === told.atMs) then.replaceChildren(h('p', { class: 'empty' }, (e as Error).message));
@@ -63,7 +63,7 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>) {
       controls.hidden = runs.length === 0;
       slider.max = String(Math.max(0, runs.length - 1));
       marks.replaceChildren(...runs.map((r) => h('span', { class: `mark ${r.kind}` })));
-      if (runs.length === 0) run.replaceChildren(h('p', { class: 'empty' }, 'No run that changed anything is on record.'));
+      if (runs.length === 0) run.replaceChildren(h('p', { class: 'empty' }, 'The history is empty: no run has changed the service.'));
       const found = chosenMs === undefined ? -1 : runs.findIndex((r) => r.atMs === chosenMs);
       void show(found < 0 ? runs.length - 1 : found);
     },
@@ -77,12 +77,12 @@ const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'li
 function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HTMLElement[] {
   const rows = [
     ...addresses.map((a) => row(a, a.state, a.sinceMs)),
-    // Those that went last come first.
+    // The addresses that were removed last come first.
     ...[...gone].sort((a, b) => b.sinceMs - a.sinceMs).map((a) => row(a, 'gone', a.sinceMs)),
   ];
   const head = h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c))));
   const more =
-    rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at tells them.`)] : [];
+    rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at prints them.`)] : [];
   return [
     h('p', { class: 'summary' }, summary),
     ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))] : []),

@@ -1,10 +1,10 @@
-/** The page of a cluster that the hub does not know: a link that was mistyped, or is older than the cluster's removal. */
+/** The page of a cluster that the hub does not have, because of a mistyped link or a removed cluster. */
 import type { DashboardsAnswer } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h } from './dom.ts';
 import { hashOf } from './route.ts';
 
-/** `found`: the cluster has been registered since. */
+/** Calls `found` once the cluster is registered. */
 export function unknownCluster(
   view: 'cluster' | 'services',
   cluster: string,
@@ -15,7 +15,7 @@ export function unknownCluster(
   const element = h(
     'section',
     { class: 'panel unknown' },
-    h('p', { role: 'status' }, `The hub knows no cluster ${cluster}. It knows these:`),
+    h('p', { role: 'status' }, `The hub has no cluster ${cluster}. Its clusters are:`),
     h('ul', { class: 'lines' }, ...links),
   );
   return {

@@ -5,7 +5,7 @@ import type { ObjectMeta } from '#shared/kube/types.ts';
 
 export type StoreKind = ApiKind;
 
-/** An object of any kind, as JSON. Never changed once it is in the store. */
+/** An object of any kind, as JSON. Objects in the store never change. */
 export interface RawObject {
   apiVersion: string;
   kind: string;
@@ -24,7 +24,7 @@ export interface KindFacts extends Resource {
   readonly createOnUpdate?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** What a change of bumps metadata.generation; kinds without have none (API-9, TR-7). */
+  /** The fields whose change raises metadata.generation. If undefined, objects lack a generation (API-9, TR-7). */
   readonly generation?: 'spec' | 'all but metadata, and labels';
 }
 
@@ -43,7 +43,7 @@ export const kindFacts: { readonly [K in StoreKind]: KindFacts } = {
 export const storeKinds = Object.keys(kindFacts) as StoreKind[];
 
 const groupOf = (kind: StoreKind): string => kindFacts[kind].apiVersion.split('/').slice(0, -1).join('/');
-/** As messages and details of a Status name them: sometimes the resource, sometimes the kind. */
+/** Messages and details of a Status name either the resource or the kind. */
 export const nameOf = { resource: (kind: StoreKind) => kindFacts[kind].plural, kind: (kind: StoreKind): string => kind };
 export type NamedBy = keyof typeof nameOf;
 export const qualified = (kind: StoreKind, by: NamedBy): string => [nameOf[by](kind), groupOf(kind)].filter(Boolean).join('.');
@@ -53,7 +53,7 @@ export const detailsOf = (kind: StoreKind, name: string, by: NamedBy = 'resource
   kind: nameOf[by](kind),
 });
 
-/** Does the object count as another one than the old (API-9)? */
+/** Returns true if the difference between the two objects raises metadata.generation (API-9). */
 export function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
   const counted = ({ metadata, ...content }: RawObject) => (generation === 'spec' ? content.spec : [content, metadata.labels]);
   return generation !== undefined && !isDeepStrictEqual(counted(old), counted(object));

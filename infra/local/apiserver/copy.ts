@@ -1,4 +1,4 @@
-/** Copies of JSON values: several times as fast as structuredClone or a round of JSON, and every write of the store makes one. */
+/** Copies a JSON value. Every write of the store makes a copy, and this is several times as fast as structuredClone or a round of JSON. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson) as T;
@@ -7,7 +7,7 @@ export function copyJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Without fields that are null or undefined, as the API server reads an object. */
+/** Copies a JSON value without the fields that are null or undefined, as the API server reads an object. */
 export function copyWithoutNulls<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyWithoutNulls) as T;

@@ -5,7 +5,7 @@ export interface Allocator {
   readonly dualStack: boolean;
 }
 
-/** Fills in what the API server fills in, as far as the controllers can see it. `object` is changed; `old` is the stored one of an update. */
+/** Sets the API server's defaults that the controllers can see, in `object` itself. `old` is the stored object of an update. */
 export function setDefaults(kind: StoreKind, object: RawObject, old: RawObject | undefined, allocate: Allocator): void {
   for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
     if (isEmpty(object.metadata[field])) delete object.metadata[field];
@@ -36,7 +36,7 @@ function defaultService(service: RawObject, old: RawObject | undefined, allocate
     port.protocol ||= 'TCP';
     port.targetPort ||= port.port as number;
   }
-  // An empty selector is stored as none (API-1).
+  // The API server drops an empty selector (API-1).
   if (isEmpty(spec['selector'])) delete spec['selector'];
   if (ports.length === 0) delete spec['ports'];
   if (spec['type'] === 'ExternalName') {

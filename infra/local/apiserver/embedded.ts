@@ -3,7 +3,7 @@ import { startGarbageCollector } from './gc.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './http.ts';
 import { Store, type StoreOptions } from './store.ts';
 
-/** A whole cluster, as far as endpoints need one: store, wire and garbage collection, in this process. */
+/** Starts the parts of a cluster that endpoints need, in this process: store, wire protocol and garbage collection. */
 export async function startEmbeddedCluster(
   options: Partial<ApiServerOptions> & Pick<StoreOptions, 'historyLimit' | 'dualStack'> = {},
 ): Promise<ApiServer & { readonly store: Store }> {

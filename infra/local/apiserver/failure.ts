@@ -5,7 +5,7 @@ import { detailsOf, type NamedBy, qualified, type StoreKind } from './api-kinds.
 type Details = NonNullable<Status['details']>;
 export type FieldError = Required<NonNullable<Details['causes']>[number]>;
 
-/** A refusal, both as the error that a client would make of it and as the Status that goes over the wire. */
+/** A failed request, as the error of a client and as the Status of the response. */
 export class Refusal extends ClusterApiError {
   readonly body: Status;
 

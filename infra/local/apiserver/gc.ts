@@ -2,8 +2,8 @@ import { kindFacts, type StoreKind, storeKinds } from './api-kinds.ts';
 import type { Store } from './store.ts';
 
 /**
- * One round of the two controllers that clear away: objects whose owners are all gone, and what is in a namespace that is
- * being deleted. Pods there go at once, since no kubelet would ever confirm that they stopped. Owners of unknown kinds are taken to exist.
+ * Runs one round of the garbage collector and the namespace controller: deletes objects whose owners are all deleted, and the content of terminating
+ * namespaces. Pods there are deleted at once, because no kubelet would confirm that they stopped. Owners of unknown kinds are assumed to exist.
  */
 export function collectGarbage(store: Store): void {
   const uids = new Set(storeKinds.flatMap((kind) => store.list(kind).map((o) => o.metadata.uid)));
@@ -22,7 +22,7 @@ function emptyNamespace(store: Store, namespace: string): void {
   if (inside.length === 0) store.remove('Namespace', '', namespace);
 }
 
-/** Runs a round soon after a deletion or an ownerless arrival; `soon` is setTimeout with a short delay, or a queue in virtual time. */
+/** Runs a round soon after a deletion or the creation of an owned object. `soon` is setTimeout with a short delay, or a queue in virtual time. */
 export function startGarbageCollector(store: Store, soon: (round: () => void) => void): () => void {
   let due = false;
   const stops = storeKinds.map((kind) =>

@@ -8,7 +8,7 @@ export interface StoreEvent {
   readonly resourceVersion: number;
 }
 
-/** In the order of keys, a list comes in the API server's order. */
+/** The order of these keys is the API server's order of a list. */
 export const keyOf = (kind: StoreKind, namespace: string | undefined, name: string): string =>
   kindFacts[kind].namespaced ? `${namespace}/${name}` : name;
 
@@ -52,7 +52,7 @@ export class Shelf {
     if (event.type !== 'DELETED') this.put(event.object);
     else if (this.objects.delete(keyOfObject(event.object))) this.#sorted = undefined;
     this.#events.push(event);
-    // Cut in large pieces, so that a change costs the same however long the history is.
+    // The history is cut in large pieces, so the cost of a change is independent of its length.
     if (this.#events.length > limit * 1.25) this.#floor = this.#events.splice(0, this.#events.length - limit).at(-1)?.resourceVersion ?? 0;
     for (const listener of [...this.listeners]) listener(event);
   }

@@ -13,9 +13,9 @@ import { watchKind } from './watch.ts';
 
 export interface ApiServerOptions {
   readonly store: Store;
-  /** 0, or left out: any free one. */
+  /** 0 or undefined chooses any free port. */
   readonly port?: number;
-  /** The bearer token that every request must have; undefined: no token is required. */
+  /** The bearer token that every request must have. If undefined, requests need no token. */
   readonly token?: string;
 }
 
@@ -24,7 +24,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** The API server's wire protocol over a store, on 127.0.0.1: the kinds in api-kinds.ts, as JSON. */
+/** Serves the API server's wire protocol over a store, on 127.0.0.1, with the kinds of api-kinds.ts as JSON. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -33,7 +33,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       answer(response, body.code ?? 500, body);
     });
   });
-  // Longer than any client keeps an idle connection, so that it is never the server who closes one that is just being used.
+  // The server keeps idle connections longer than any client does, so it never closes a connection that a client begins to use.
   server.keepAliveTimeout = 120_000;
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
@@ -92,7 +92,7 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
 
 const route = /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
 
-/** Continued pages show the state of the first one, for as long as the history reaches back to it. */
+/** Later pages show the state of the first page, as long as the history reaches back to it. */
 function listPage(store: Store, { kind, namespace, query, match }: Target): object {
   const token = query.get('continue');
   const page = token ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as { rv: number; start: string }) : undefined;
@@ -106,7 +106,7 @@ function listPage(store: Store, { kind, namespace, query, match }: Target): obje
   return listOf(kind, { resourceVersion: String(resourceVersion), ...more }, items);
 }
 
-/** Objects in a list are without their kind, as the API server has it. */
+/** The API server leaves out the kind of objects in a list. */
 const listOf = (kind: StoreKind, metadata: object, items: readonly RawObject[]): object => ({
   kind: `${kind}List`,
   apiVersion: kindFacts[kind].apiVersion,

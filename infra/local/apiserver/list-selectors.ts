@@ -3,7 +3,7 @@ import { badRequest } from './failure.ts';
 
 export type Match = (object: RawObject) => boolean;
 
-/** The objects that a list or a watch is about. */
+/** The objects that a list or a watch selects. */
 export interface Target {
   readonly kind: StoreKind;
   readonly namespace: string;
@@ -11,7 +11,7 @@ export interface Target {
   readonly match: Match;
 }
 
-/** `a=b`, `a==b`, `a!=b`, `a`, `!a`, joined by commas. */
+/** Parses a label selector of `a=b`, `a==b`, `a!=b`, `a` and `!a`, joined by commas. */
 export const labelMatch = (text: string): Match => every(text, (key) => (o) => o.metadata.labels?.[key]);
 
 export function fieldMatch(kind: StoreKind, text: string): Match {

@@ -3,14 +3,14 @@ import { Refusal } from './failure.ts';
 
 export type PatchType = 'merge' | 'strategic';
 
-/** By content type; JSON patch and server-side apply are not spoken here. */
+/** Returns the type by content type. JSON patch and server-side apply are not supported. */
 export function patchTypeOf(contentType: string | undefined): PatchType {
   if (contentType?.startsWith('application/merge-patch+json')) return 'merge';
   if (contentType?.startsWith('application/strategic-merge-patch+json')) return 'strategic';
   throw new Refusal(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
 
-/** RFC 7396; lists of objects with a merge key are merged by it when the patch is a strategic one. */
+/** Applies a patch by RFC 7396. A strategic patch merges lists of objects that have a merge key. */
 export function applyPatch(target: unknown, patch: unknown, type: PatchType, field = ''): unknown {
   const key = mergeKeys[field];
   if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target)) return mergeLists(target, patch, key);

@@ -11,9 +11,9 @@ export interface StoreOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly uid: () => string;
-  /** What generateName is completed with. */
+  /** The suffix that completes generateName. */
   readonly suffix: () => string;
-  /** Events kept per kind, for watches and continued lists; older ones are "expired". */
+  /** Number of events kept per kind for watches and continued lists. Requests for older ones get "Expired". */
   readonly historyLimit?: number;
   readonly dualStack?: boolean;
 }
@@ -26,15 +26,15 @@ export interface DeleteOptions {
 }
 
 /**
- * What the API server does with objects, without the server: synchronous, in memory, no clock and no randomness of its own.
- * Throws a Refusal, which is a ClusterApiError, where the API server would answer with a failure. Objects that it returns
- * are shared and must not be changed. Behaviour checked against kube-apiserver v1.37.2 (API-1 to API-11, TR-7).
+ * The API server's handling of objects, without the server: synchronous, in memory, without clock or randomness of its own.
+ * Throws a Refusal, which is a ClusterApiError, where the API server would answer with a failure. Returned objects
+ * are shared and must not be changed. The behaviour is checked against kube-apiserver v1.37.2 (API-1 to API-11, TR-7).
  */
 export class Store {
   readonly #options: StoreOptions;
   readonly #shelves = Object.fromEntries(storeKinds.map((kind) => [kind, new Shelf()])) as Record<StoreKind, Shelf>;
   readonly #allocate: Allocator;
-  /** Of the last change. May be set ahead, as by changes to what nobody here knows. */
+  /** The version of the last change. A test may raise it, like changes to objects of other kinds. */
   resourceVersion = 1;
 
   constructor(options: StoreOptions) {
@@ -57,14 +57,14 @@ export class Store {
     return found;
   }
 
-  /** All objects of a kind in key order, or those of a namespace, as they were at a resourceVersion; throws 410 when that is forgotten. */
+  /** Returns the objects of a kind in key order, of one namespace or of all, as of a resourceVersion. Throws 410 if the history does not reach back so far. */
   list(kind: StoreKind, namespace = '', at = this.resourceVersion): readonly RawObject[] {
     return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at);
   }
 
   /**
-   * Calls back during each change, after it; first for those after `from`, or throws 410 when some of them are forgotten.
-   * The function returned ends it.
+   * Calls back for the changes after `from`, then for each change once it is stored, before the write returns. Throws 410 if the history does not reach back
+   * to `from`. The returned function ends the watch.
    */
   watch(kind: StoreKind, listener: (event: StoreEvent) => void, from = this.resourceVersion): () => void {
     const { listeners } = this.#shelves[kind];
@@ -119,7 +119,7 @@ export class Store {
     return this.replace(kind, namespace, name, applyPatch(this.get(kind, namespace, name), change, type) as object, options);
   }
 
-  /** `gone` is false while a grace period or a finalizer holds the object. */
+  /** `gone` is false while a grace period or a finalizer delays the deletion. */
   delete(kind: StoreKind, namespace: string, name: string, options: DeleteOptions = {}): { readonly object: RawObject; readonly gone: boolean } {
     const old = this.get(kind, namespace, name);
     const { uid, resourceVersion, generation, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
@@ -145,7 +145,7 @@ export class Store {
     return held ? { object: marked, gone: false } : { object: this.#commit('DELETED', marked, marked), gone: true };
   }
 
-  /** Loads objects unchanged: no defaults, uid and resourceVersion are kept, no watch event. For the start. */
+  /** Loads objects unchanged before the start: without defaults and watch events, with their uid and resourceVersion. */
   load(objects: readonly RawObject[]): void {
     for (const object of objects) {
       this.#implyNamespace(object);
@@ -155,21 +155,21 @@ export class Store {
     this.compact();
   }
 
-  /** Behaves as an etcd restored from a backup: these objects, the version of that time, no history. Watches get no event. */
+  /** Behaves like an etcd restored from a backup: it has these objects, the version of that time and no history. Watches get no event. */
   restore(objects: readonly RawObject[], resourceVersion: number): void {
     for (const shelf of Object.values(this.#shelves)) shelf.objects.clear();
     this.resourceVersion = resourceVersion;
     this.load(objects);
   }
 
-  /** Creates or replaces an object as it stands, but with a new resourceVersion. */
+  /** Creates or replaces an object as it is, with a new resourceVersion. */
   apply(object: RawObject): RawObject {
     this.#implyNamespace(object);
     const old = this.find(object.kind as StoreKind, object.metadata.namespace, object.metadata.name);
     return this.#commit(old ? 'MODIFIED' : 'ADDED', copyJson(object), old);
   }
 
-  /** Removes an object in spite of finalizers; false when there is none. */
+  /** Removes an object in spite of finalizers. Returns false if the object does not exist. */
   remove(kind: StoreKind, namespace: string, name: string): boolean {
     const old = this.find(kind, namespace, name);
     if (old) this.#commit('DELETED', old, old);
@@ -226,7 +226,7 @@ export class Store {
 const inherited = ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const;
 const fixedByDeletion = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
 
-/** A copy that is ours to change, null fields left out, addressed to this kind and namespace. */
+/** Returns a private copy without null fields, with this kind and namespace. */
 function copy(kind: StoreKind, namespace: string, incoming: object): RawObject {
   const object = copyWithoutNulls(incoming) as RawObject;
   object.metadata ??= {} as RawMeta;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
 import { type FieldError, invalid } from './failure.ts';
 
-/** Throws 422 where the two controllers could run into the API server's validation (API-7), with its texts. */
+/** Throws 422 with the API server's texts, for the validation that objects of the two controllers can fail (API-7). */
 export function validate(kind: StoreKind, object: RawObject, old: RawObject | undefined): void {
   const { name, deletionTimestamp } = object.metadata;
   const errors = name ? validateName('metadata.name', name) : [required('metadata.name', 'name or generateName is required')];
@@ -17,7 +17,7 @@ const validators: { readonly [K in StoreKind]?: (object: RawObject, old: RawObje
     const needsPorts = spec['clusterIP'] !== 'None' && spec['type'] !== 'ExternalName';
     return needsPorts && !spec['ports'] ? [required('spec.ports')] : validatePorts('spec.ports', list(spec['ports']));
   },
-  // Subsets that stay as they are, are not looked at again.
+  // Unchanged subsets are not validated again.
   Endpoints: ({ subsets }, old) => (old && isDeepStrictEqual(old['subsets'], subsets) ? [] : list(subsets).flatMap(validateSubset)),
   EndpointSlice: validateSlice,
 };

@@ -5,7 +5,7 @@ import type { StoreEvent } from './history.ts';
 import type { Target } from './list-selectors.ts';
 import type { Store } from './store.ts';
 
-/** Writes events until the time is up or the reader leaves. Once the request is understood, every failure is an event in the stream. */
+/** Writes events until the time is up or the client disconnects. After the request is parsed, every failure is an event of the stream. */
 export function watchKind(store: Store, { kind, namespace, query, match }: Target, response: ServerResponse): void {
   const given = query.get('resourceVersion') ?? '';
   if (!/^\d*$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${given}`);
@@ -16,7 +16,7 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
 
   const send = (type: string, object: object): void => {
     response.write(`${JSON.stringify({ type, object })}\n`);
-    // A reader that is too far behind is cut off.
+    // A client that is too far behind is disconnected.
     if (response.writableLength > 64e6) response.destroy();
   };
   const bookmark = (annotations = {}): void => {
@@ -28,7 +28,7 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
     const before = type !== 'ADDED' && previous !== undefined && match(previous);
     const after = type !== 'DELETED' && match(object);
     if (after) send(before ? 'MODIFIED' : 'ADDED', object);
-    // Leaving the selection is shown with what was in it.
+    // An object that no longer matches is reported as deleted, in its former state.
     else if (before) send('DELETED', { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion } });
   };
 

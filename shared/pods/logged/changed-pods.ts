@@ -4,8 +4,8 @@ import type { Pod } from '#shared/kube/types.ts';
 import type { Output, OutputChange } from '../view.ts';
 
 /**
- * Names of Pods. An imported endpoint names no Pod, so its Pods are found by its address; 'all': `pods` has no Pod with the address. A Pod that moves to
- * another subset or slice does not change.
+ * Returns names of Pods. An imported endpoint lacks the name, so its Pods are found by address. Returns 'all' if no Pod of `pods` has the address. A Pod
+ * that moves to another subset or slice does not change.
  */
 export function changedPods({ before, after }: OutputChange, pods: ReadonlyMap<string, Pod>): ReadonlySet<string> | 'all' {
   const [was, is] = [statesIn(before), statesIn(after)];
@@ -29,7 +29,7 @@ interface State {
   readonly address: string;
 }
 
-/** By their texts. */
+/** Returns the states of addresses, by their texts. */
 function statesIn(outputs: readonly Output[]): ReadonlyMap<string, State> {
   return new Map(outputs.flatMap((o) => ('addressType' in o ? endpointsOf(o) : addressesOf(o))));
 }
@@ -47,7 +47,7 @@ const addressesOf = ({ subsets }: Exclude<Output, { addressType: string }>): rea
 /** Zone and hints follow from Nodes and from all Pods together. */
 const left = new Set(['zone', 'hints']);
 
-/** JSON of all other fields, in the order of their names. The API server leaves out empty ones. */
+/** Returns the JSON of all other fields, in the order of their names. The API server leaves out empty fields. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (key, field: unknown) => {
     if (left.has(key) || field === '' || field === null) return undefined;

@@ -12,16 +12,16 @@ import { readLogEntries, readLogHead } from './pod-log.ts';
 import { podsToRead, watermarkAfter } from './pod-log-rules.ts';
 
 export class LoggedNamespace {
-  /** `ClusterRecord.cacheEpoch`: under another one the numbers of the log may have begun again. */
+  /** `ClusterRecord.cacheEpoch`. With another scope the numbers of the log may have begun again. */
   readonly scope: string;
-  /** Records of the last whole read, tombstones included. */
+  /** Number of records in the last whole read, with tombstones. */
   records = Number.POSITIVE_INFINITY;
-  /** Projections of the last whole read, and of all reads since. */
+  /** Size of the projections in the last whole read and in all reads since. */
   bytes = 0;
   readonly #limits: PodLogLimits;
   readonly #pods = new Map<string, Pod>();
   readonly #refreshes = new SharedReads<ReadonlySet<string> | 'all'>();
-  /** The Pods have the writes of every number up to this one; below 0: they are not to be used again. */
+  /** The Pods have the writes of every number up to this one. Below 0 they must not be used again. */
   #watermark = -1;
   #readWholeAtMs = 0;
 
@@ -31,12 +31,12 @@ export class LoggedNamespace {
   }
 
   async view(store: ClusterStore, namespace: string, nowMs: number): Promise<PodsView> {
-    // One refresh at a time: a slow one must not put an older Pod over a newer one.
+    // Refreshes run one at a time, because a slow one must not replace a newer Pod by an older one.
     const fresh = await this.#refreshes.read(() => this.#refresh(store, namespace, nowMs));
     return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, maxReads: this.#limits.maxChanged });
   }
 
-  /** The names of the Pods that it has read. */
+  /** Returns the names of the Pods that were read. */
   async #refresh(store: ClusterStore, namespace: string, nowMs: number): Promise<ReadonlySet<string> | 'all'> {
     try {
       const isUsable = this.#watermark >= 0 && nowMs - this.#readWholeAtMs < this.#limits.maxAgeMs;
@@ -47,7 +47,7 @@ export class LoggedNamespace {
     }
   }
 
-  /** Undefined: nothing was read, because the whole namespace has to be. */
+  /** Returns undefined if the whole namespace must be read. */
   async #readNew(store: ClusterStore, namespace: string): Promise<ReadonlySet<string> | undefined> {
     const entries = await readLogEntries(store, namespace, this.#watermark);
     const names = podsToRead(entries, this.#limits);
@@ -66,7 +66,7 @@ export class LoggedNamespace {
     this.bytes = 0;
     for (const record of records) this.#keep(record.name, record);
     this.records = records.length;
-    // A log begins with the number 1, which no writer has.
+    // The number 1 begins a log, and no writer gets it.
     this.#watermark = head ?? 1;
     this.#readWholeAtMs = nowMs;
     return 'all';

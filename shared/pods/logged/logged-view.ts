@@ -17,7 +17,7 @@ export interface CachedPods {
   readonly pods: ReadonlyMap<string, Pod>;
   /** Names of Pods whose records were read for this view. */
   readonly fresh: ReadonlySet<string> | 'all';
-  /** With more Pods to read, the whole namespace is. */
+  /** If more Pods than this must be read, the whole namespace is read. */
   readonly maxReads: number;
 }
 
@@ -40,7 +40,7 @@ export class LoggedView implements PodsView {
   async confirms(change: OutputChange): Promise<boolean> {
     const pods = this.#pods;
     const names = changedPods(change, pods);
-    // One after the other: both controllers mostly ask for the same Pods.
+    // Reads run one after the other, because both controllers usually need the same Pods.
     const read = this.#reading.then(() => this.#readStale(names));
     this.#reading = read.catch(() => {});
     await read;
@@ -67,7 +67,7 @@ export class LoggedView implements PodsView {
     this.#fresh = new Set([...fresh, ...stale]);
   }
 
-  /** Only by other Pods: the plans by the same ones stand. */
+  /** Replaces the Pods only if they differ, because plans by equal Pods stay valid. */
   #replace(pods: ReadonlyMap<string, Pod>): void {
     const isSame = pods.size === this.#pods.size && [...pods].every(([name, pod]) => JSON.stringify(pod) === JSON.stringify(this.#pods.get(name)));
     if (!isSame) this.#pods = pods;

@@ -3,11 +3,11 @@ import type { PodLogLimits } from '#shared/contract/ingest-limits.ts';
 
 export interface LogEntry {
   readonly number: number;
-  /** Names of the Pods that were written; undefined: any of the namespace's. */
+  /** Names of the written Pods. Undefined means any Pod of the namespace. */
   readonly names: readonly string[] | undefined;
 }
 
-/** The newest number up to which each has its entry. `entries`: those after `watermark`, in order. */
+/** Returns the newest number up to which every number has its entry. `entries` are the entries after `watermark`, in order. */
 export function watermarkAfter(watermark: number, entries: readonly LogEntry[]): number {
   let last = watermark;
   for (const { number } of entries) {
@@ -17,7 +17,7 @@ export function watermarkAfter(watermark: number, entries: readonly LogEntry[]):
   return last;
 }
 
-/** The names of the Pods to read, each once; undefined: to read the whole namespace is cheaper, or the only way. */
+/** Returns the names of the Pods to read, or undefined if the whole namespace must be read or is cheaper to read. */
 export function podsToRead(entries: readonly LogEntry[], { maxChanged }: PodLogLimits): readonly string[] | undefined {
   if (entries.length > maxChanged || entries.some((e) => !e.names)) return undefined;
   const names = new Set(entries.flatMap((e) => e.names ?? []));

@@ -1,6 +1,6 @@
 /**
- * The log of a large namespace's Pods: a warm worker caches the Pods, and by the log it reads only the Pods written since. To read a namespace of
- * 5,000 Pods whole costs a run some 330 read units, by its log a handful (docs/decisions/0010-pods-kept-by-a-log.md).
+ * The log of a large namespace's Pods. A warm worker caches the Pods, and reads only the Pods that were written since by the log. A whole read of 5,000 Pods
+ * costs a run some 330 read units. A read by the log costs a handful (docs/decisions/0010-pods-kept-by-a-log.md).
  *
  *     numbers   1   2   3   4   5   6   7   8      taken one by one, by a counter in the namespace's item of the index
  *     entries   ●   ●   ●       ●   ●       ●      put under their numbers: the names of the Pods that were written
@@ -22,7 +22,7 @@
  * that. A writer looks for the log when its Pods are written. It finds the log; or it has written its Pods before the log was begun, and so before
  * that reader's read. A log never ends.
  *
- * The log promises that no run misses a Pod that it was woken for. Two readers may still differ: one has read a Pod whole whose entry the other waits for.
+ * The log promises that no run misses a Pod that it was woken for. Two readers may still differ: a whole read may have a Pod whose entry another reader misses.
  * Therefore a run changes an output's state of a Pod only by a record that was read for this run (logged-view.ts).
  */
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
@@ -33,14 +33,14 @@ import type { LogEntry } from './pod-log-rules.ts';
 
 /** Pods that a writer has written. */
 export interface WrittenPods {
-  /** Undefined: any of the namespace's. */
+  /** Undefined means any Pod of the namespace. */
   readonly names: ReadonlySet<string> | undefined;
   readonly nowMs: number;
 }
 
 /**
- * Call it when the Pods are written, and before their services are looked up. Resolves to the version of the namespace's set of services, read after the
- * entry was put: a service that changed its selector before may have run without the entry, so it has to be found by its new selector.
+ * Call after the Pods are written and before their services are looked up. Resolves to the version of the namespace's set of services, read after the entry
+ * was put. A service that changed its selector earlier may have run without the entry, so the caller must find it by its new selector.
  */
 export async function logPods(store: ClusterStore, namespace: string, written: WrittenPods, limits: PodLogLimits = podLogDefaults): Promise<number> {
   const item = await store.table.get(namespaceKey(store.cluster, namespace));
@@ -68,11 +68,11 @@ export async function putLogEntry(
   });
 }
 
-/** The newest number that was taken; undefined without a log. */
+/** Returns the newest number that was taken, or undefined without a log. */
 export const readLogHead = async ({ table, cluster }: ClusterStore, namespace: string): Promise<number | undefined> =>
   podLogNumberIn(await table.get(namespaceKey(cluster, namespace)));
 
-/** Entries with numbers above `after`, in order. */
+/** Returns the entries with numbers above `after`, in order. */
 export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly LogEntry[]> {
   const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
   return items.map((item) => {

@@ -1,4 +1,4 @@
-/** Items as DynamoDB's attribute values: S, N, BOOL, B and NS, the five that the port knows. */
+/** Converts items to DynamoDB's attribute values: S, N, BOOL, B and NS, the five types of the port. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '#shared/contract/table-attributes.ts';
 import type { Item, Key, Value } from '../table.ts';
@@ -7,7 +7,7 @@ export function encodeItem(item: Item): Record<string, AttributeValue> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, encodeValue(value)]));
 }
 
-/** Throws on what the port does not allow, such as undefined: nothing is dropped in silence. */
+/** Throws on values that the port does not allow, such as undefined, instead of dropping them silently. */
 export function encodeValue(value: Value): AttributeValue {
   switch (typeof value) {
     case 'string':
@@ -30,7 +30,7 @@ function decodeValue(name: string, value: AttributeValue): Value {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // The SDK's Buffer as what it is declared to be: equal bytes then compare as equal.
+  // The SDK returns a Buffer. As a plain Uint8Array equal bytes compare as equal.
   if (value.B !== undefined) return new Uint8Array(value.B.buffer as ArrayBuffer, value.B.byteOffset, value.B.byteLength);
   if (value.NS !== undefined) return new Set(value.NS.map(Number));
   throw new TypeError(`attribute ${name} has a type that the table does not use: ${Object.keys(value).join()}`);

@@ -1,13 +1,13 @@
-/** Single strong reads that are asked for at once, as one BatchGetItem. */
+/** Combines concurrent single strong reads into one BatchGetItem. */
 import { BatchGetItemCommand, type BatchGetItemCommandOutput, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';
 
-/** BatchGetItem takes no more keys. */
+/** BatchGetItem's limit of keys. */
 const maxKeys = 100;
-/** Calls under way at a time: one that is slow must not hold up the reads that are asked for after it. */
+/** Number of concurrent calls, so a slow call does not block later reads. */
 const maxCalls = 4;
-/** Keys that a throttled table leaves unread are asked for again, so often. */
+/** Number of calls for keys that a throttled table leaves unprocessed. */
 const maxRounds = 6;
 
 interface Asked {
@@ -18,9 +18,9 @@ interface Asked {
 }
 
 /**
- * Strong reads by key. Those that are asked for in one turn of the event loop go as one call: a call costs half a millisecond of a worker's
- * CPU whatever it reads, and the bill is the same. While some calls are under way the others wait, and go together: a list of thousands of objects
- * asks for its fence before each of them, and reads it once for many. Each read begins after it was asked for, which is all that strong means.
+ * Returns a function for strong reads by key. Reads of one turn of the event loop share a call, because each call costs half a millisecond of CPU and the
+ * bill is the same. Reads that wait for a free call share the next one. A list of thousands of objects reads its fence before each object, and shares the
+ * reads. Each read begins after it was requested, as strong consistency requires.
  */
 export function batchedGets(client: DynamoDBClient, tableName: string, count: (units: number) => void): (key: Key) => Promise<Item | undefined> {
   const capacity = { ReturnConsumedCapacity: 'TOTAL' as const };

@@ -1,6 +1,6 @@
 /**
- * The table on DynamoDB. Low-level commands only, and none that the local table lacks (no transactions, no ALL_OLD on a failed
- * condition), so that local runs go through this driver too. Retries are the client's.
+ * The table on DynamoDB. It uses low-level commands only, without features that the local table lacks (transactions, ALL_OLD on a failed condition), so
+ * local runs use this driver too. The client retries.
  */
 import {
   ConditionalCheckFailedException,
@@ -22,7 +22,7 @@ import { ExpressionBuilder } from './expressions.ts';
 export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
 
 export interface DynamoTableOptions {
-  /** Told the units of every call that succeeded; asking for them is free. A write whose condition failed reports none, though it is billed. */
+  /** Receives the units of every successful call, which DynamoDB returns free of charge. A write whose condition failed is billed, but not reported. */
   readonly onCapacity?: (operation: TableOperation, units: number) => void;
 }
 
@@ -55,7 +55,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       if (!condition) return [];
       const { atMost = Number.POSITIVE_INFINITY, keysOnly } = range;
       const projection = keysOnly && { ProjectionExpression: '#p, #s', ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort } };
-      // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part: the query asks for one more.
+      // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query requests one more item.
       const items = await pages('query', { ...condition, ...projection, ConsistentRead: true }, atMost + 1);
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
@@ -119,7 +119,7 @@ function keyOf(item: Parameters<typeof decodeItem>[0]): Key {
   return { pk, sk };
 }
 
-/** Undefined when no key can lie in the range, which DynamoDB would refuse. */
+/** Returns undefined if the range is empty, which DynamoDB would refuse. */
 function keyCondition(pk: string, { from = '', to }: KeyRange) {
   if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
   if (from !== '' && to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0) return undefined;
@@ -135,7 +135,7 @@ function keyCondition(pk: string, { from = '', to }: KeyRange) {
   };
 }
 
-/** What a conditional write gave, or false when its condition did not hold. */
+/** Resolves to the result of a conditional write, or to false if its condition failed. */
 async function held<T>(write: Promise<T>): Promise<T | false> {
   try {
     return await write;

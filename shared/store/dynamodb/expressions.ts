@@ -1,9 +1,9 @@
-/** The port's conditions and changes as DynamoDB expressions. Every name is an alias, so that none can be a reserved word. */
+/** Converts the port's conditions and changes to DynamoDB expressions. Every name is an alias, so reserved words cannot occur. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Change, Condition, Value } from '../table.ts';
 import { encodeValue } from './attributes.ts';
 
-/** One per command: aliases are counted through its update and its condition. `bindings` comes last. */
+/** Builds the expressions of one command, whose update and condition share aliases. Call `bindings` last. */
 export class ExpressionBuilder {
   readonly #aliases = new Map<string, string>();
   readonly #values: Record<string, AttributeValue> = {};
@@ -14,7 +14,7 @@ export class ExpressionBuilder {
       const name = this.#name(attribute);
       return `${name} = if_not_exists(${name}, ${this.#value(value)})`;
     });
-    // Every right-hand side is evaluated against the item as it was before the update.
+    // DynamoDB evaluates every right-hand side against the item before the update.
     const setFormer = Object.entries(change.setFormer ?? {}).map(
       ([name, other]) => `${this.#name(name)} = if_not_exists(${this.#name(other)}, ${this.#value(0)})`,
     );
@@ -58,7 +58,7 @@ export class ExpressionBuilder {
   }
 }
 
-/** AND binds closer than OR. Brackets that are not needed are left out: dynalite takes five times as long for each pair. */
+/** AND binds closer than OR. Unneeded brackets are left out, because dynalite takes five times as long for each pair. */
 const needsBrackets = (whole: Condition, part: Condition): boolean => 'all' in whole && 'any' in part;
 
 const clause = (word: string, parts: readonly string[]): string => (parts.length > 0 ? `${word} ${parts.join(', ')}` : '');

@@ -1,6 +1,6 @@
 /**
- * The work item: what is owed to one service, and what of a wake-up there is still reason to run. client-go's queue (docs/behaviour.md 3) as a record
- * with generations.
+ * The work item of a service: its pending work, and the rules which controllers of a wake-up still need to run. It implements client-go's queue
+ * (docs/behaviour.md 3) by a record with generations.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 
@@ -10,31 +10,30 @@ export interface WorkItem {
   /** Outputs are read from the API server until this generation is done. */
   readonly apiReadGeneration: number;
   readonly lease: Lease | undefined;
-  /** Since when work is owed; undefined: none is. */
+  /** Time since which work is pending, ms since the epoch. Undefined without pending work. */
   readonly dirtyAtMs: number | undefined;
-  /** When the last run ended, with whatever outcome; 0: none has. */
+  /** End of the last run with any outcome, ms since the epoch, or 0. */
   readonly ranAtMs: number;
   readonly controllers: ControllerStates;
   /**
-   * Text of store/triggers.ts, which is stored with the item so that it costs no write of its own; undefined when it is in items of its own, or there
-   * is none.
+   * Text of store/triggers.ts, which is stored with the item to save a separate write. Undefined if it is stored separately or absent.
    */
   readonly triggers: string | undefined;
-  /** Id of the newest record of the service's history (store/history-records.ts), by which a reader knows whether one is missing. */
+  /** Id of the newest record of the service's history (store/history-records.ts), so a reader can detect a missing record. */
   readonly newestRecord?: number | undefined;
 }
 
 export type ControllerStates = { readonly [C in Controller]: ControllerState };
 
-/** How far one controller is with a service. */
+/** Progress of one controller with a service. */
 export interface ControllerState {
-  /** The newest generation that the outputs are known to cover. */
+  /** The newest generation that the outputs cover. */
   readonly doneGeneration: number;
-  /** Failures in a row of this service; faults of the cluster are not counted. */
+  /** Number of failures of this service in a row. Faults of the cluster do not count. */
   readonly failures: number;
-  /** Number of the newest retry. It only grows, and is always the number of a message that was sent. */
+  /** Number of the newest retry. It only grows, and is always the number of a sent message. */
   readonly retryNumber: number;
-  /** The generation that this retry covers, and when it is due. It is pending while that generation is not done. */
+  /** The generation that this retry covers, and its due time, ms since the epoch. The retry is pending until the generation is done. */
   readonly retryGeneration: number;
   readonly retryDueMs: number;
 }
@@ -56,7 +55,7 @@ export const noWork: WorkItem = {
   triggers: undefined,
 };
 
-/** The generation of a wake-up that is for all that is owed when it is received. */
+/** Generation of a wake-up that is for the latest generation when it is received. */
 export const latestGeneration = Number.MAX_SAFE_INTEGER;
 
 interface Received {
@@ -65,8 +64,8 @@ interface Received {
 }
 
 /**
- * The controllers of the wake-up that there is still reason to run. One drops out when its generation is done (by the item's own count, which may be
- * behind the message's after the table was restored), or when a newer retry is pending that covers the generation.
+ * Returns the controllers of the wake-up that still need to run. A controller is left out if its generation is done, or if a newer pending retry covers the
+ * generation. After a restore of the table the item's count may be behind the message's, so the item's count decides.
  */
 export function controllersToRun(message: Received, item: WorkItem): readonly Controller[] {
   const generation = Math.min(message.generation, item.generation);
@@ -84,19 +83,19 @@ export const controllersBehind = (item: WorkItem): readonly Controller[] =>
 export const isDone = (states: ControllerStates, generation: number): boolean => controllers.every((c) => states[c].doneGeneration >= generation);
 
 /**
- * Is a run under this lease the first since the generation was added, if the generation met no lease? A run in between would have covered it, with
- * whatever outcome: it would be done, or covered by a retry.
+ * Returns true if a run under this lease is the first since the generation was added, provided that the generation met no lease. A run in between would have
+ * covered it with any outcome: it would be done, or covered by a retry.
  */
 export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
   item.generation === generation &&
   controllers.every((c) => Math.max(item.controllers[c].doneGeneration, item.controllers[c].retryGeneration) < generation);
 
-/** Nothing is owed. */
+/** Returns true if both controllers have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 
-/** When the item's work is to be run at the latest: after a pod's change it waits for the batch period, after a failure for the retry. */
+/** Returns the latest due time of the item's work. After a pod's change it waits for the batch period, after a failure for the retry. */
 export function dueMs({ dirtyAtMs, controllers: { endpoints, slices } }: WorkItem, sinceMs: number, batchMs: number): number {
   return Math.max((dirtyAtMs ?? sinceMs) + batchMs, endpoints.retryDueMs, slices.retryDueMs);
 }

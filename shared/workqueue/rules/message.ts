@@ -1,4 +1,4 @@
-/** Each wake-up that there is, and when it is due. No other file makes one. */
+/** Creates every kind of wake-up with its due time. Other files do not create wake-ups. */
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -9,23 +9,23 @@ export interface Delayed {
   readonly delaySeconds: number;
 }
 
-/** A service that owes a run. */
+/** A service to be enqueued. */
 export interface WakeUp {
   readonly namespace: string;
   readonly service: string;
   readonly delaySeconds: number;
-  /** The outputs are to be read from the API server: they are not what the table says. */
+  /** The run must read the outputs from the API server, because the table's state may be wrong. */
   readonly readFromApiServer: boolean;
-  /** When the relay saw the change, by our clock. */
+  /** Time when the relay saw the change, by our clock, ms since the epoch. */
   readonly observedAtMs: number | undefined;
   /**
-   * The wake-up covers later changes too (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it adds
-   * a generation without a message, as a leading wake-up is pending.
+   * The pace of a wake-up that also covers later changes (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it
+   * adds a generation without a message, because a leading wake-up is pending.
    */
   readonly pace?: 'leads' | 'follows';
 }
 
-/** What is in the table of the service may be wrong: it is run at once, and reads its outputs from the API server. */
+/** Returns an immediate wake-up whose run reads the outputs from the API server, because the table's state may be wrong. */
 export const wakeNow = (namespace: string, service: string): WakeUp => ({
   namespace,
   service,
@@ -38,7 +38,7 @@ const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
 
 export const isNewWork = ({ retryNumbers }: WakeUpMessage): boolean => controllers.every((c) => retryNumbers[c] === 0);
 
-/** For both controllers, because one generation is for both. */
+/** Returns a wake-up for both controllers, because a generation is for both. */
 export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: number): Delayed {
   const delayMs = w.delaySeconds * 1000;
   const message: WakeUpMessage = {
@@ -54,7 +54,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
   return { message, delaySeconds: w.delaySeconds };
 }
 
-/** For all that is owed when the lease ends, in case its holder dies: new work that has met a lease. */
+/** Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies before it covers new work. */
 export function allAtLeaseEnd(
   service: { readonly cluster: string; readonly namespace: string; readonly name: string },
   seconds: number,
@@ -65,14 +65,14 @@ export function allAtLeaseEnd(
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
 }
 
-/** A retry that has met a lease, for those of its controllers that still have reason to run. */
+/** Returns a retry at the end of a lease, for its controllers that still need to run. */
 export function retryAtLeaseEnd(message: WakeUpMessage, still: readonly Controller[], seconds: number, nowMs: number): Delayed {
   const { observedAtMs: _, delayedByBatch: __, ...rest } = message;
   const retryNumbers = Object.fromEntries(still.map((c) => [c, message.retryNumbers[c]]));
   return delayUntil({ ...rest, retryNumbers }, nowMs + seconds * 1000, nowMs);
 }
 
-/** After a failure, or a requeued run. `requeues`: how often in a row the run was requeued; 0 after a failure. */
+/** Returns the wake-up after a failure or a requeued run. `requeues` is the number of requeued runs in a row, or 0 after a failure. */
 export function retry(
   { cluster, namespace, service }: Pick<WakeUpMessage, 'cluster' | 'namespace' | 'service'>,
   generation: number,
@@ -82,7 +82,7 @@ export function retry(
   return { cluster, namespace, service, generation, retryNumbers, ...(requeues > 0 && { requeues }) };
 }
 
-/** As many messages, one after the other, as the time takes. */
+/** Delays a message until `dueMs`, by as many messages in sequence as SQS's maximum delay requires. */
 export function delayUntil(message: WakeUpMessage, dueMs: number, nowMs: number): Delayed {
   const seconds = (dueMs - nowMs) / 1000;
   const notBeforeMs = seconds > maxDelaySeconds ? dueMs : undefined;
@@ -90,8 +90,8 @@ export function delayUntil(message: WakeUpMessage, dueMs: number, nowMs: number)
 }
 
 /**
- * Of a service's wake-ups for new work the newest is for the others too, with every outcome: it is for both controllers and every generation before
- * its own. So a burst costs one look at the work item. The retries stay as they are.
+ * Keeps only the newest of a service's wake-ups for new work, because it is for both controllers and every earlier generation. This is right for every
+ * outcome. A burst then costs one read of the work item. Retries stay as they are.
  */
 export function coalesce<T extends { readonly message: WakeUpMessage }>(received: readonly T[]): readonly T[] {
   const fresh = received.filter(({ message }) => isNewWork(message));

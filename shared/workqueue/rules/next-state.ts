@@ -1,26 +1,26 @@
-/** What the outcome of a run makes of a controller's state: client-go's Forget, AddRateLimited and AddAfter. */
+/** Computes a controller's state after the outcome of a run: client-go's Forget, AddRateLimited and AddAfter. */
 import type { Controller } from '#shared/kube/controllers.ts';
 import { backoffSeconds, maxRetries } from './backoff.ts';
 import type { ControllerState } from './item.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The run that has ended. */
+/** A run that has ended. */
 export interface RunEnd {
-  /** The generation that it covers. */
+  /** The generation that the run covered. */
   readonly generation: number;
-  /** Of the wake-up that it was for: the number of the retry, 0 or undefined for new work; and whether the batch period had delayed it. */
+  /** The retry number of the run's wake-up, 0 or undefined for new work. `delayedByBatch` is true if the batch period delayed it. */
   readonly retryNumber: number | undefined;
   readonly delayedByBatch: boolean;
-  /** How long the controllers wait that were requeued: they stay together. */
+  /** Wait of the requeued controllers in seconds, which they share. */
   readonly requeueAfterSeconds: number;
   readonly nowMs: number;
 }
 
 export interface Next {
   readonly state: ControllerState;
-  /** The retry `state.retryNumber` is to be sent, due after so many seconds. */
+  /** Delay of the retry `state.retryNumber` in seconds, which the caller must send. */
   readonly retryInSeconds?: number;
-  /** The retries are used up: why the last one failed. */
+  /** Error of the last try, if the retries are used up. */
   readonly gaveUp?: string;
 }
 
@@ -40,8 +40,8 @@ export function nextState(controller: Controller, state: ControllerState, outcom
 function afterFailure(controller: Controller, state: ControllerState, error: string, run: RunEnd): Next {
   const exhausted = state.failures + 1 > maxRetries;
   const requeueAfterSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(controller, state.failures);
-  // Of two times for a key upstream's queue keeps the earlier one (Q-6), also when it forgets the key's failures (Q-13). A wake-up that the batch
-  // period delayed was in the queue before the retry, so it was the earlier one: the retry is used up with it.
+  // Upstream's queue keeps the earlier of two times for a key (Q-6), even if it forgets the key's failures (Q-13). A wake-up delayed by the batch period was in
+  // the queue before the retry, so it was the earlier one, and uses up the retry.
   const covered = !run.delayedByBatch && isCoveredWithin(state, run, requeueAfterSeconds);
   if (!exhausted) {
     const next = covered ? { state: coverWithPendingRetry(state, run.generation) } : scheduleRetry(state, run, requeueAfterSeconds);
@@ -55,14 +55,14 @@ export const recordSuccess = (state: ControllerState, generation: number): Contr
 
 const recordFailure = (state: ControllerState): ControllerState => ({ ...state, failures: state.failures + 1 });
 
-/** Resets the failures. A retry that is pending stays, and counts from zero (client-go's Forget). */
+/** Resets the failures. A pending retry stays, and counts from zero (client-go's Forget). */
 const forget = (state: ControllerState): ControllerState => ({ ...state, failures: 0 });
 
-/** Done until the next change, which starts from zero. */
+/** Marks the controller as done until the next change, which starts from zero failures. */
 const giveUp = (state: ControllerState, generation: number): ControllerState => forget({ ...state, doneGeneration: generation });
 
 function scheduleRetry(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): Next {
-  // Above every number that was sent, by whichever worker.
+  // The number must be above every number that any worker has sent.
   const retryNumber = Math.max(state.retryNumber, run.retryNumber ?? 0) + 1;
   return {
     state: { ...state, retryNumber, retryGeneration: run.generation, retryDueMs: run.nowMs + requeueAfterSeconds * 1000 },
@@ -70,12 +70,12 @@ function scheduleRetry(state: ControllerState, run: RunEnd, requeueAfterSeconds:
   };
 }
 
-/** A retry that is about to be received may find the lease of the run that it is to cover. */
+/** Margin for a retry that is about to be received, because it may find the lease of the run that it should cover. */
 const marginMs = 500;
 
 /**
- * A retry for this controller is pending. Does it cover this run too? Yes, if it is due no later than a new one would be and is not the wake-up that
- * is being handled. So a controller has one retry pending, however many changes come in.
+ * Returns true if a pending retry of this controller also covers this run. It must be due no later than a new retry, and must not be the handled wake-up. A
+ * controller then has one pending retry for any number of changes.
  */
 function isCoveredWithin(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): boolean {
   const isPending = state.retryGeneration > state.doneGeneration && run.nowMs < state.retryDueMs - marginMs;

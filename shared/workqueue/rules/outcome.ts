@@ -1,22 +1,22 @@
-/** How a run of one controller for one service ended. */
+/** The outcome of a controller's run for a service. */
 export type Outcome =
   | { readonly kind: 'ok' }
-  /** The fault is the service's own: it is tried again with back-off, and given up when the retries are used up. */
+  /** The fault is the service's own: it is retried with back-off, and given up when the retries are used up. */
   | { readonly kind: 'failed'; readonly error: string }
-  /** The cluster cannot be asked, or not now. Not counted as a failure. */
+  /** The API of the cluster cannot be called now. This does not count as a failure. */
   | RequeueOutcome;
 
 export interface RequeueOutcome {
   readonly kind: 'requeued';
   readonly reason: string;
   readonly requeueAfterSeconds: number;
-  /** How long other runs may wait for the same cause, if longer than this one: a pending retry within that time covers this run too. */
+  /** Maximum wait of other runs for the same cause, if longer than this one. A pending retry within that time also covers this run. */
   readonly coalesceSeconds?: number;
 }
 
 export const ok: Outcome = { kind: 'ok' };
 
-/** Thrown where a run has to stop as a whole, for both controllers. */
+/** Stops a whole run, for both controllers. */
 export class RequeueAfter extends Error {
   override readonly name = 'RequeueAfter';
   readonly outcome: RequeueOutcome;

@@ -1,6 +1,6 @@
 /**
- * The kinds of work in the queue. Exports and imports have items of their own beside the item of the Service, and the queue treats all items alike:
- * lease, generations, retries, overdue work. A Service's name has no colon, so the names cannot collide.
+ * The kinds of work in the queue. Exports and imports have items of their own beside the item of the Service. The queue treats all items alike, with lease,
+ * generations, retries and overdue work. A Service's name cannot contain a colon, so the names do not collide.
  */
 export type WorkKind = 'service' | 'export' | 'import';
 

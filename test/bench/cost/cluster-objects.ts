@@ -2,7 +2,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 
 export interface ClusterSize {
   readonly namespaces: number;
-  /** Of each namespace. */
+  /** Number of services in each namespace. */
   readonly services: number;
   readonly podsPerService: number;
 }

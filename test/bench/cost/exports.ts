@@ -1,4 +1,4 @@
-/** What a change of a pod costs where its service is exported, by the number of importing clusters, and where it is not. */
+/** The cost of a change of a pod whose service is exported, by the number of importing clusters, or not exported. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 import { batchKind } from '../batch-kind.ts';
@@ -70,7 +70,7 @@ async function useOf(row: Row): Promise<Use> {
     const { read, write } = world.table.units;
     return { writeUnits: write, readUnits: read, queueRequests: counts.requests, lambdaDollars: counts.dollars };
   };
-  // Heartbeats and sweep, which are there with no change at all.
+  // Heartbeats and sweep cost the same without any change.
   const idle = await take(() => world.pass(seconds));
   const busy = await take(() => change(world, row.burst));
   const less = (key: keyof Use): number => busy[key] - idle[key];
@@ -85,7 +85,7 @@ async function start({ importers, exporter: member, isExported }: Row): Promise<
     b: { mode: 'active', ...member, given },
     ...Object.fromEntries(Array.from({ length: importers }, (_, i) => [`a${i}`, importing])),
   });
-  // First lists, imports, and what the switches owe.
+  // The time covers the first lists, imports, and the wake-ups of the switches.
   await world.pass(150);
   return world;
 }

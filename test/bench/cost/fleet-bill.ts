@@ -28,7 +28,7 @@ interface Line {
   /** US dollars a month for one cluster. */
   readonly each: number;
   readonly idle: boolean;
-  /** What it is counted from: units of one cluster and month. */
+  /** Basis of the count: units of one cluster and month. */
   readonly units?: Usage;
 }
 
@@ -125,7 +125,7 @@ async function idleLines(): Promise<readonly Line[]> {
     },
     beats,
   );
-  // The first round only counts the services; the pace of the others goes by that.
+  // The first round counts the services, which sets the pace of later rounds.
   for (let round = 0; round < 2; round++) await metered.usageOf((world) => world.runUntil(world.now + resyncSeconds * 1000));
   const resync = await perMonth('sweep, and each service run again twice a day', resyncSeconds, (world) =>
     world.runUntil(world.now + resyncSeconds * 1000),

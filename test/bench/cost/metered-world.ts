@@ -6,7 +6,7 @@ import { type BatchKind, batchKind } from '../batch-kind.ts';
 import { type ClusterSize, clusterObjects } from './cluster-objects.ts';
 import { lambda, logLineBytes, price } from './prices.ts';
 
-/** What AWS bills, counted. */
+/** Counts of the billed operations of AWS. */
 export interface Usage {
   readonly writeUnits: number;
   readonly readUnits: number;
@@ -59,7 +59,7 @@ export class MeteredWorld {
     return metered;
   }
 
-  /** What is used until `run` has ended. */
+  /** Resolves to the usage until `run` has ended. */
   async usageOf(run: (world: HubWorld) => Promise<void>): Promise<Usage> {
     const { world } = this;
     const events = world.metrics.get('EventsIn') ?? 0;
@@ -72,7 +72,7 @@ export class MeteredWorld {
     return {
       writeUnits: write,
       readUnits: read,
-      // What is received together is deleted together.
+      // Messages of a batch are received and deleted by one request each.
       queueRequests: sends + stages.reduce((sum, [, q]) => sum + 2 * q.batches, 0),
       lambdaDollars: stages.reduce((sum, [stage, { batches: count, messages }]) => {
         const { batchMs, moreMs, gb } = lambda[stage];
@@ -90,7 +90,7 @@ class Counts {
     beside: { batches: 0, messages: 0 },
     sync: { batches: 0, messages: 0 },
   };
-  /** Requests, each of which takes ten messages. */
+  /** Number of requests, each with up to ten messages. */
   sends = 0;
   logBytes = 0;
 

@@ -36,5 +36,5 @@ export const lambda = {
  */
 export const emptyReceivesAMonth = 5 * 3 * 60 * 24 * 30;
 
-/** What CloudWatch counts of a log line beside its text. */
+/** Bytes that CloudWatch counts for a log line besides its text. */
 export const logLineBytes = 26;

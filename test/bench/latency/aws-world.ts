@@ -1,6 +1,6 @@
 /**
- * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, in front of a table, queues and an API server in memory
- * whose calls take what they take on AWS. Nothing of this machine's speed is in the result.
+ * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, with a table, queues and an API server in memory whose calls
+ * take as long as on AWS. The result is independent of this machine's speed.
  */
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
@@ -40,7 +40,7 @@ const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 export interface AwsOptions {
   readonly given: readonly RawObject[];
   readonly seed?: number;
-  /** Each call takes as long instead of a time that is drawn: what is left is how many are made in a row. */
+  /** Fixed duration of each call instead of a drawn one, which leaves the number of sequential calls. */
   readonly constantMs?: number;
   readonly apiIsFarAway?: boolean;
   /**
@@ -223,7 +223,7 @@ export class AwsWorld {
     return timedQueue(calls, deliver, () => this.now);
   }
 
-  /** A batch of what is there, if a container is free: what is delivered one by one is run one by one, as by a mapping without a window. */
+  /** Runs a batch of the waiting messages if a container is free, like an event source mapping without a window. */
   #invoke(stage: Stage): void {
     const waiting = this.#waiting[stage];
     const container = this.#containers[stage].find((c) => !c.isBusy && c.isWarm) ?? this.#containers[stage].find((c) => !c.isBusy);

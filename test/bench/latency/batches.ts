@@ -4,7 +4,7 @@ import { AwsWorld, type Stage } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** What a warm batch is for, and how long it takes of a function in the mean, ms. */
+/** The kind of a warm batch, and its mean duration in a function, ms. */
 export interface BatchTime {
   readonly what: BatchKind;
   readonly batches: number;

@@ -13,7 +13,7 @@ export interface Step {
   readonly calls: readonly string[];
 }
 
-/** The calls that one pod's change waits for, in order: each call takes as long, so those that end before the slice is written are on the way to it. */
+/** Returns the calls that a pod's change waits for, in order. Each call takes equally long, so the calls before the slice's write are on the path. */
 export async function criticalPath(): Promise<readonly Step[]> {
   const calls: Call[] = [];
   const given = clusterObjects({ namespaces: 1, services: 20, podsPerService: 10 });
@@ -35,7 +35,7 @@ export async function criticalPath(): Promise<readonly Step[]> {
   const steps: { stage: string; startMs: number; calls: string[] }[] = [];
   for (const call of onTheWay.toSorted((a, b) => a.startMs - b.startMs)) {
     const last = steps.at(-1);
-    // What was begun within the time of one call goes side by side with it.
+    // Calls that begin within the duration of another call run concurrently with it.
     if (last && last.stage === call.stage && call.startMs < last.startMs + callMs / 2) last.calls.push(call.what);
     else steps.push({ stage: call.stage, startMs: call.startMs, calls: [call.what] });
   }

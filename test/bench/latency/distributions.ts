@@ -3,7 +3,7 @@ export interface Distribution {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
-  /** Of ten thousand calls one takes as long. Nobody publishes it: five times p99 is assumed. */
+  /** Duration that one of ten thousand calls exceeds. AWS does not publish it: five times p99 is assumed. */
   readonly p9999: number;
 }
 

@@ -3,7 +3,7 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { AwsWorld } from './aws-world.ts';
 import { percentile } from './percentile.ts';
 
-/** Waits for pods to be shown as they are: from a pod's change to the API server's accepting the slice (and the Endpoints) that says so. */
+/** Measures the time from a pod's change until the API server accepts the slice (and the Endpoints) with the change. */
 export class MeasuredChanges {
   readonly #world: AwsWorld;
   readonly #imported: boolean;

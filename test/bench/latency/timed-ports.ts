@@ -40,7 +40,7 @@ export class TimedCalls {
     });
   }
 
-  /** Calls back in the same virtual moment, when all that is under way has gone on: what asks in one turn goes as one call. */
+  /** Calls back in the same virtual moment, after all pending promises, so requests of one turn share a call. */
   soon(run: () => void): void {
     this.#timing.scheduler.after(0, run);
   }

@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('the CRDs of a cluster', () => {
-  it('a relay is ready without them, and finds those that only have v1alpha1', async () => {
+  it('a relay without the CRDs is ready, and finds CRDs that only have v1alpha1', async () => {
     await until(() => relay.relay.isReady && relay.heartbeats().length > 0);
     expect([isServed('ServiceExport'), isServed('Namespace')]).toEqual([false, true]);
     await installMcs(controlPlane.connection, ['serviceexports', 'serviceimports'], { alphaOnly: true });
@@ -86,7 +86,7 @@ describe('the CRDs of a cluster', () => {
     await until(() => relay.live('ServiceImport').length > 0);
   });
 
-  it('exports that go with their CRD are not taken back, and what is there after it came back is told', async () => {
+  it('exports that are deleted with their CRD are not withdrawn, and the relay reports the exports after the CRD returns', async () => {
     await uninstall('serviceexports', 'serviceimports');
     await until(() => !isServed('ServiceExport') && !isServed('ServiceImport'));
     await installMcs(controlPlane.connection);

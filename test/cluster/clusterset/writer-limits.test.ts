@@ -1,4 +1,4 @@
-/** What the writer's credentials are good for across clusters (MC-66), on a real API server: who would get past the manifest's RBAC and admission policies. */
+/** The limits of the writer's credentials across clusters (MC-66), on a real API server: tries to bypass the manifest's RBAC and admission policies. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { writerPolicies } from '#infra/relay/writer-policies.ts';
@@ -30,7 +30,7 @@ const inNamespace = (root: string, plural: string) => (namespace: string, name?:
 const [imports, exports_] = [inNamespace(v1beta1, 'serviceimports'), inNamespace(v1beta1, 'serviceexports')];
 const [services, slices] = [inNamespace('/api/v1', 'services'), inNamespace('/apis/discovery.k8s.io/v1', 'endpointslices')];
 
-/** `elsewhere` is in none of them. As many ranges as a cluster may have, and the address is in the last: a policy has a budget. */
+/** Ranges of the sources, without `elsewhere`. There are as many as a cluster may have, with the address in the last, because a policy has a budget. */
 const sources = { b: ['10.2.0.0/16', 'fd00:2::/48'], c: [...Array.from({ length: 15 }, (_, i) => `10.${100 + i}.0.0/16`), '10.3.0.0/16'] };
 const elsewhere = '203.0.113.66';
 const tasks = { builtIn: true, optIn: true, cleanup: true };
@@ -99,7 +99,7 @@ const labelsOf = (service: string, source: string, managedBy: string) => ({
   [labelSourceCluster]: source,
 });
 const endpoint = (address: string, more: Body = {}): Body => ({ addresses: [address], conditions: { ready: true }, ...more });
-/** Of cluster b, of import shop/web. */
+/** Returns a slice of cluster b for import shop/web. */
 const slice = ({ metadata = {}, labels = {}, ...over }: Body = {}): Body => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
@@ -123,7 +123,7 @@ const condition = (type: string, status = 'True') => ({
   observedGeneration: 1,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
-/** What is there, as the writer would send it. */
+/** Returns an existing object as the writer would send it. */
 const taken = (held: Body, over: Body): Body => ({
   ...held,
   ...over,
@@ -161,16 +161,16 @@ beforeAll(async () => {
   await made(exports_('shop'), anExport('web'));
   const status = { status: { conditions: [condition('Valid'), condition('example.com/Approved')] } };
   await call(root, 'PATCH', `${exports_('shop', 'web')}/status`, status, 'application/merge-patch+json');
-  // Of a user.
+  // This object belongs to a user.
   await made(services('shop'), { metadata: { name: 'mine', labels: { app: 'mine' } }, spec: { selector: { app: 'mine' }, ports: [{ port: 80 }] } });
   await made(services('shop'), { metadata: { name: 'derived-0123456789' }, spec: { ports: [{ port: 80 }] } });
-  // Of another implementation of the same API: names and labels as the API has them.
+  // This object belongs to another implementation of the same API, with the API's names and labels.
   uids.set('theirs', (await made(imports('shop'), anImport('shop', 'theirs', { metadata: { labels: {}, annotations: {} } }))).metadata.uid);
   await made(services('shop'), derived('shop', 'theirs', { metadata: { labels: { [labelMcsService]: 'theirs' } } }));
   await made(slices('shop'), slice({ metadata: { name: 'of-theirs' }, labels: labelsOf('theirs', 'b', 'lighthouse') }));
-  // Of another hub's set, in the same cluster.
+  // This object belongs to another hub's set in the same cluster.
   await made(imports('shop'), anImport('shop', 'staging', { metadata: { annotations: { [annotationClusterset]: 'staging' } } }));
-  // Of the built-in controller.
+  // This object belongs to the built-in controller.
   const builtIn = { [labelServiceName]: 'mine', [labelSliceManagedBy]: slicesManagedBy };
   await made(slices('shop'), {
     ...slice({ endpoints: [] }),
@@ -548,7 +548,7 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       merge,
     ],
     ['an export and its status by one write', 'PUT', `${exports_('shop', 'web')}/status`, (held) => held],
-    // What the rights for imports do not bring along.
+    // The rights for imports do not include these.
     [
       'a namespace that is to take imports',
       'PATCH',
@@ -627,7 +627,7 @@ it('the writer makes, changes and deletes an import with all that belongs to it'
   }
 });
 
-it('the writer undoes what a user has changed of a derived Service, and keeps what others have added', async () => {
+it('the writer reverts a user’s changes of a derived Service, and keeps additions', async () => {
   const spoilt = ofSpec((await call(root, 'GET', ownDerived)).body, { selector: { app: 'mine' }, externalIPs: [elsewhere] });
   const added = taken(spoilt, { metadata: { annotations: { 'example.com/note': 'x' }, labels: { team: 'maps' }, finalizers: ['example.com/kept'] } });
   const held = (await call(root, 'PUT', ownDerived, added)).body;
@@ -647,7 +647,7 @@ it.each<[string, () => string, Body, number]>([
   ['the annotations of an import', () => ownImport, { annotations: null }, 200],
   ['label and annotations of an import', () => ownImport, { labels: null, annotations: null }, 422],
   ['the set of an import, for another one', () => ownImport, { annotations: { [annotationClusterset]: 'staging' } }, 422],
-])('the writer puts back %s, if what is left shows that it is its own', async (_, path, metadata, status) => {
+])('the writer restores %s, if the remaining marks prove its ownership', async (_, path, metadata, status) => {
   const before = (await call(root, 'GET', path())).body;
   const { resourceVersion } = (await call(root, 'PATCH', path(), { metadata }, merge)).body.metadata;
   const putBack = { ...before, metadata: { ...before.metadata, resourceVersion } };
@@ -665,7 +665,7 @@ it('a derived Service whose import is not named any more is given to no other im
   await call(root, 'PATCH', ownDerived, { metadata: { labels: before.metadata.labels } }, merge);
 });
 
-it('where all namespaces take imports, those of Kubernetes and of the relay take none', async () => {
+it('if all namespaces take imports, those of Kubernetes and of the relay take none', async () => {
   await applyAccess(controlPlane, tasks, { imports: { set: 'prod', sameness: 'all', sources } });
   const dry = (namespace: string): Promise<Answer> => call(writer, 'POST', `${imports(namespace)}?dryRun=All`, anImport(namespace, 'new'));
   await vi.waitFor(async () => expect(await dry('closed')).toMatchObject({ status: 201 }), { timeout: 30_000, interval: 200 });
@@ -681,7 +681,7 @@ it('without an exporting cluster the writer imports nothing', async () => {
   });
 });
 
-it('a cluster whose API knows no ServiceCIDR, as before 1.33, takes imports all the same', async () => {
+it('a cluster whose API lacks ServiceCIDR, as before 1.33, takes imports', async () => {
   const policies = writerPolicies('fleet-endpoints', tasks, importing).filter((m) => m.metadata.name === 'fleet-endpoints-writer-import-addresses');
   await applyManifests(controlPlane, JSON.parse(JSON.stringify(policies).replaceAll('"ServiceCIDR"', '"NoSuchKind"')));
   const wrong = ofSpec((await call(root, 'GET', imports('shop', 'web'))).body, { ips: [elsewhere] });

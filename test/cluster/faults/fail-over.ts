@@ -9,13 +9,13 @@ import { until } from './until.ts';
 
 export interface FailOver {
   readonly what: string;
-  /** From the fault until a relay spoke; undefined if none did. */
+  /** Time from the fault until a relay sent. Undefined if none did. */
   readonly spokeMs: number | undefined;
   /** From the fault until the endpoints showed what had changed just after it. */
   readonly followedMs: number | undefined;
 }
 
-/** Each fault hits the relay that speaks; the other one takes over. */
+/** Hits the leading relay by each fault, so the other one takes over. */
 export async function failOvers({ relays, first }: RelayPair, subject: Subject): Promise<readonly FailOver[]> {
   const results: FailOver[] = [];
   let speaker = first;
@@ -41,7 +41,7 @@ export async function failOvers({ relays, first }: RelayPair, subject: Subject):
   };
 
   await measure('frozen past its lease', relays, () => speaker.signal('SIGSTOP'));
-  // Started again at once it may be the one that sees the lease end first.
+  // A restarted relay may be the first to see the end of the lease.
   await measure('killed', relays, () => speaker.signal('SIGKILL'));
   await bothReady();
   const cutOff = speaker;

@@ -13,7 +13,7 @@ const services = 6;
 const pods = 24;
 const everyMs = 150;
 
-/** `random`: in [0, 1). What the API server refuses, or can't be asked, does not happen. */
+/** Changes objects at random. `random` is in [0, 1). A change that the API server refuses, or that fails, is skipped. */
 export async function startLife(api: Api, namespace: string, random: () => number): Promise<Life> {
   const pick = (n: number): number => Math.floor(random() * n);
   const app = (): { readonly app: string } => ({ app: `app-${pick(services)}` });

@@ -13,7 +13,7 @@ export interface WatchedRelay {
   readonly name: string;
   readonly api: TcpProxy;
   readonly queues: TcpProxy;
-  /** How often it has begun to speak, and when it last did (performance.now). */
+  /** Number of times that the relay began to lead, and the last time (performance.now). */
   readonly turns: number;
   readonly spokeAt: number;
   signal(name: NodeJS.Signals): void;
@@ -58,7 +58,7 @@ async function startRelay(scene: Scene, name: string) {
   await writeFile(file, JSON.stringify({ ...connection, server: `https://127.0.0.1:${api.port}` }), { mode: 0o600 });
   const { tableUrl } = addresses;
   const connections = { all: file, of: () => file, write: async () => {} };
-  // The queue's URL says where it is.
+  // The queue's URL contains its address.
   const queuesUrl = `http://127.0.0.1:${toQueues.port}`;
   const through = { [cluster]: { ...queues, events: `${queuesUrl}${new URL(queues.events).pathname}` } };
   const spec = relayProcess({ tableUrl, queuesUrl, queues: through, connections }, cluster, { mode: 'active', takesPart: false });

@@ -15,10 +15,10 @@ import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 
 export const otherControllers = 'namespace-controller,garbage-collector-controller';
 
-/** By which the relays of a run agree which of them speaks: the run's own, and those that a test starts beside it. */
+/** Lease by which the relays of a run elect their leader: the run's own relay and those of a test. */
 export const relayLease = 'kube-system/relay';
 
-/** Of all of them, whatever way to the queue each has. */
+/** Counts all relays, with any connection to the queue. */
 
 export interface Scene {
   readonly controlPlane: ControlPlane;
@@ -30,7 +30,7 @@ export interface Scene {
   readonly addresses: LocalAddresses;
   /** For files of a test, until the end. */
   readonly folder: string;
-  /** What everybody has said so far, of the run that was killed too. */
+  /** Output of all processes so far, with that of the killed run. */
   readonly lines: readonly string[];
   say(line: string): void;
   /** By name: those of the run, and `sync 2`. */

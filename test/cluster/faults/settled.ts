@@ -36,7 +36,7 @@ async function owed({ hub, cluster }: Scene): Promise<readonly string[]> {
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
   return [
     ...depths
-      // Delayed ones do not count: what is owed is dirty, and a message for the end of a lease finds nothing to do.
+      // Delayed messages do not count: pending work is in the dirty index, and a message for the end of a lease does nothing.
       .filter((d) => d.visible || d.inFlight)
       .map((d) => `in queue ${d.name}: ${d.visible} + ${d.inFlight} in flight`),
     ...dirty.map(({ pk }) => `still to be done: ${pk}`),

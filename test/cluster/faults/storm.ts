@@ -1,4 +1,4 @@
-/** What happens to the processes and their connections while a load goes on. */
+/** Faults of the processes and their connections under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';

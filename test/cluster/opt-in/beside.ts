@@ -122,7 +122,7 @@ export const served = (slices: readonly EndpointSlice[]): readonly string[] => [
 
 export interface Poll {
   readonly looks: number;
-  /** Addresses that one of the looks did not find, and what was there then. */
+  /** Addresses that a check did not find, with the content at that time. */
   readonly gaps: readonly string[];
 }
 

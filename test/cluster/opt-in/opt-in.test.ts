@@ -31,7 +31,7 @@ async function withPods(app = 'web'): Promise<World> {
   return world;
 }
 
-/** What a slice is but for whose it is, its name and when it was written. */
+/** Returns the content of a slice without its owner, its name and its times. */
 const content = ({ metadata: { labels = {}, ownerReferences = [] }, addressType, endpoints, ports }: EndpointSlice) => {
   const { [labelSliceManagedBy]: _, [labelServiceName]: __, ...others } = labels;
   const owners = ownerReferences.map(({ kind, controller, blockOwnerDeletion }) => ({ kind, controller, blockOwnerDeletion }));
@@ -116,7 +116,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     ['loses its annotation', { annotation: null }],
     ['becomes an ExternalName', { spec: { type: 'ExternalName', externalName: 'example.org', clusterIP: null, clusterIPs: null } }],
     ['is deleted', undefined],
-  ] as const)('the slices of a service that %s go, and those that a person made stay', async (_, what) => {
+  ] as const)('the slices of a service that %s are deleted, and slices that a person made stay', async (_, what) => {
     const world = await withPods();
     await optedIn(world, 'web', 'app=web');
     const made = await world.api.create('EndpointSlice', world.namespace, {
@@ -133,7 +133,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
   });
 
   it.each(['app in (web)', '', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
-    'a text that cannot be followed leaves the slices as they are, and one Event says why: %j',
+    'an invalid annotation leaves the slices as they are, and one Event reports it: %j',
     async (text) => {
       const world = await withPods();
       await optedIn(world, 'web', 'app=web');
@@ -141,7 +141,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
       const before = versions(world.slices('web'));
       await change(world, 'web', { annotation: text });
       const events = async () => (await world.api.list('Event', world.namespace)).items;
-      await world.eventually(async () => expect(await events()).toMatchObject([{ message: expect.stringContaining('cannot be followed') }]));
+      await world.eventually(async () => expect(await events()).toMatchObject([{ message: expect.stringContaining('is invalid') }]));
       await world.removePod('web-0');
       await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });
       await hubSettled(world);

@@ -24,7 +24,7 @@ export async function makeTwins(world: World, app: string): Promise<void> {
   }
 }
 
-/** So many changes of pods, most of which either select, and one at the end that wakes both. */
+/** Makes this many changes of pods, most of which both Services select, and a last change that wakes both. */
 export async function churn(world: World, app: string, { seed, changes }: { readonly seed: number; readonly changes: number }): Promise<void> {
   const random = new Random(seed);
   const alive: string[] = [];

@@ -1,4 +1,4 @@
-/** What the writer's credentials are good for where Services may opt in, by RBAC and admission on a real API server: with opt-in alone, and beside mode active. */
+/** The limits of the writer's credentials for Services that opt in, by RBAC and admission on a real API server: with opt-in only, and with mode active. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
@@ -124,7 +124,7 @@ const upstreams = async (): Promise<readonly Attempt[]> => [
 const names = (attempts: readonly Attempt[]): readonly string[] => attempts.map(([what]) => what);
 
 describe('the writer', { timeout: 120_000 }, () => {
-  it('with opt-in alone the writer writes slices of its own, and of the built-in controllers it deletes what is left', async () => {
+  it('with opt-in only, the writer writes its own slices, and deletes leftovers of the built-in controllers', async () => {
     const [attempt] = await upstreams();
     await allow({ builtIn: false, optIn: true, cleanup: true }, async () => !(await isAllowed(attempt as Attempt)) && allAre(true, await own()));
     expect(await allowedOf([...(await own()), ...leftovers, ...(await never()), ...(await upstreams())])).toEqual(

@@ -5,9 +5,9 @@ import type { Step } from './step.ts';
 
 export interface Result {
   readonly what: string;
-  /** What differs; none is good. */
+  /** Differences. An empty list is the expected result. */
   readonly lines: readonly string[];
-  /** Of docs/parity.md, where it explains what differs. */
+  /** Row of docs/parity.md that explains the difference. */
   readonly row?: string;
 }
 

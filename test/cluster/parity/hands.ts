@@ -1,4 +1,4 @@
-/** What the script does to the cluster: the same each time, to the addresses and times. */
+/** Actions of the script on the cluster, which are the same each time, with the same addresses and times. */
 import type { Service } from '#shared/kube/types.ts';
 import type { Api, Draft } from '#test/e2e/api.ts';
 import type { Observed } from '#test/e2e/observed.ts';

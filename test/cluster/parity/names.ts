@@ -1,6 +1,6 @@
 import type { Api } from '#test/e2e/api.ts';
 
-/** What the script has made, so that what a server draws by lot can be told by what it stands for. */
+/** Objects of the script, so random values of a server can be replaced by names. */
 export interface Names {
   /** As in `Pod web-1 #2`: the second of that name. */
   of(uid: string): string | undefined;

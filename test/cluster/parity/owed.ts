@@ -7,7 +7,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';
 
-/** The services that a local run has work for; with `failing`, without those that it will try again later. */
+/** Returns the services with pending work in a local run. `failing` excludes services that wait for a retry. */
 export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
   const { table, cluster } = await clusterOf(run);
   return async (failing) => {

@@ -11,11 +11,11 @@ import { anyService, type Snapshot, snapshot, type Versions } from './snapshot.t
 import type { Step } from './step.ts';
 import { type TakeOver, takeOver } from './take-over.ts';
 
-/** What one of the two writers has made of the script. */
+/** The result of the script by one of the two writers. */
 export interface Run {
   /** After each step. */
   readonly snapshots: readonly Snapshot[];
-  /** Of what this one has written, by the other. */
+  /** Result of the other writer taking over this one's objects. */
   readonly takeOver: TakeOver;
 }
 

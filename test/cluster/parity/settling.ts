@@ -1,4 +1,4 @@
-/** Knows when whoever writes has done all that the changes so far ask of it. */
+/** Detects when the writer has handled all changes so far. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';
@@ -12,11 +12,11 @@ export interface Outputs {
 
 export interface Settling {
   /**
-   * Resolves with everything written, when changes made later have shown and nothing has been written since: to a pod and to a service,
-   * and then to a slice, which both controllers answer after a second and so after all that they do for earlier ones.
+   * Resolves to the outputs once later changes are visible and no write follows: of a pod and a service, and then of a slice, which both controllers handle
+   * after a second, and so after all earlier changes.
    */
   outputs(): Promise<Outputs>;
-  /** The first two alone: proves that somebody writes. */
+  /** Waits for the first two changes only, which proves that a writer runs. */
   shown(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const cut = 'cut';
 const labels = { app: mark };
 const patience = 120_000;
 
-/** `owed` tells what whoever writes knows itself to have left to do; it must come to be empty. */
+/** `owed` returns the writer's own pending work, which must become empty. */
 export async function settling(api: Api, observed: Observed, owed: () => Promise<readonly string[]>): Promise<Settling> {
   await api.create('Namespace', '', { metadata: { name: settlingNamespace } });
   await api.create('Node', '', { metadata: { name: 'settling' } });
@@ -60,7 +60,7 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
         await sliceComesBack(world);
         // Upstream puts a service off for a second when it has not yet seen its own last write (ES-8), as when a pod's end comes in two steps.
         for (let i = 0; i < 5 && (await namesGonePods(api)); i++) await sliceComesBack(world);
-        // What was due before the slice may be under way on another of the writer's threads: once more through all of it.
+        // Earlier work may be under way on another thread of the writer, so the wait is repeated.
         await shown();
         await nothingOwed(owed);
         const after = await written(api);
@@ -95,7 +95,7 @@ export async function written(api: Api): Promise<Outputs> {
   return { endpoints: endpoints.items.filter(others), slices: slices.items.filter(others) };
 }
 
-/** Do slices name pods that are gone? For a while they may; those that somebody wrote by hand may for ever. */
+/** Resolves to true if slices name deleted pods. This may last for a while, and for ever in slices that a user wrote. */
 async function namesGonePods(api: Api): Promise<boolean> {
   const [{ slices }, pods] = await Promise.all([written(api), api.list('Pod', '')]);
   const uids = new Set(pods.items.map((p) => p.metadata.uid));

@@ -1,11 +1,11 @@
-/** What was written, as text that is the same whoever wrote it: without what a server draws by lot and without what no rule fixes. */
+/** Renders the outputs as text that is independent of the writer, without random values and without unspecified details. */
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { sliceGroups } from '#test/conformance/view.ts';
 import type { Names } from './names.ts';
 
 /**
- * What upstream leaves open for a service. `times`: the trigger time, where changes of several times arrive in any order; `packing`: which slice
- * an endpoint lies in, and with it which slices are written (ES-42); `hints`: which endpoint has which zone's hint (TA-13).
+ * Details that upstream does not specify for a service. `times`: the trigger time, if changes of several times arrive in any order. `packing`: the slice of
+ * an endpoint, and so the written slices (ES-42). `hints`: the zone hint of each endpoint (TA-13).
  */
 export type Open = 'times' | 'packing' | 'hints';
 export type OpenEnds = { readonly [service: string]: readonly Open[] };
@@ -53,7 +53,7 @@ function endpointsView({ metadata, subsets, ...rest }: Endpoints, open: readonly
     ...(!open.includes('times') && time !== undefined && { triggerTime: time }),
     owners: metadata.ownerReferences,
     finalizers: metadata.finalizers,
-    // Their order goes by a hash over uids (RS-16).
+    // A hash over uids decides their order (RS-16).
     subsets: subsets?.toSorted((a, b) => (text(a.ports) < text(b.ports) ? -1 : 1)),
   };
 }
@@ -76,12 +76,12 @@ function slicesView(slices: readonly EndpointSlice[], names: Names, open: readon
     while (name in byName) name += ' again';
     byName[name] = inOrder(group);
   }
-  // Slices that the script has made are told apart by name, and so are their metadata that no controller should touch.
+  // Slices of the script are identified by name, with metadata that controllers must not touch.
   const own = slices.filter((s) => names.has(s.metadata.uid)).map((s) => [s.metadata.name, s.metadata.finalizers ?? []] as const);
   return own.length > 0 ? { ...byName, "the user's own": Object.fromEntries(own.toSorted()) } : byName;
 }
 
-/** Without the time where nothing has been written; a time that is the creation of the object's service is said so. */
+/** Removes the time if nothing was written. A time that equals the creation of the object's service is replaced by a name. */
 function saidTime<T extends Endpoints | EndpointSlice>(object: T, isMoved: boolean, names: Names, service: string): T {
   const { [triggerTime]: time, ...annotations } = object.metadata.annotations ?? {};
   const nth = names.creations(object.metadata.namespace ?? '', service).lastIndexOf(time ?? '');
@@ -101,7 +101,7 @@ function named(value: unknown, names: Names): unknown {
   );
 }
 
-/** Nothing is left out: an empty list differs from none. Undefined fields go, as they do in JSON. */
+/** Keeps all fields, so an empty list differs from a missing one. Undefined fields are dropped, as in JSON. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null) return value;

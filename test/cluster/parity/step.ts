@@ -5,9 +5,9 @@ import type { OpenEnds } from './snapshot.ts';
 export interface Step {
   readonly what: string;
   play(hands: Hands): Promise<unknown>;
-  /** What shows that the step has had its effect, where that takes longer than everything else, or would be missed if it had none. */
+  /** Condition for the effect of the step, if the effect takes long or could be missed. */
   until?(hands: Hands): boolean | Promise<boolean>;
-  /** What is open after this step, beside what is open throughout (script.ts). */
+  /** Unspecified details after this step, in addition to those of all steps (script.ts). */
   readonly open?: OpenEnds;
   /**
    * Several objects change. Upstream then leaves open which trigger time is last: a sync that finds what it knows to be out of date has used up
@@ -16,7 +16,7 @@ export interface Step {
   readonly several?: true;
   /** Where ours departs from upstream on purpose: the row of docs/parity.md, and what of the snapshot differs by it. */
   readonly deliberate?: { readonly row: string; readonly of: string };
-  /** A service fails in this state and is tried again and again, whoever writes. */
+  /** A service fails in this state and is retried by either writer. */
   readonly failing?: true;
 }
 

@@ -4,13 +4,13 @@ import { differingPlaces } from '#test/conformance/differing-places.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { written } from './settling.ts';
 
-/** What has moved: none is good. */
+/** Changed outputs. An empty list is the expected result. */
 export type TakeOver = readonly string[];
 
 /** For so long nothing may move; a sync of everything is over in a fraction of it. */
 const watchMs = 15_000;
 
-/** Starts another writer over what is there, and tells what it wrote. */
+/** Starts another writer on the existing outputs, and returns its writes. */
 export async function takeOver(
   api: Api,
   start: () => Promise<{ readonly owed: (failing: boolean) => Promise<readonly string[]> }>,

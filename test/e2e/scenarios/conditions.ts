@@ -17,7 +17,7 @@ export function conditions(scenario: Scenario): void {
     expect((await w.api.get('Pod', w.namespace, 'a'))?.metadata.deletionTimestamp).toBeTypeOf('string');
   });
 
-  scenario('TestEndpointSliceTerminating: slices tell terminating pods that serve from those that do not, until they are gone', async (w) => {
+  scenario('TestEndpointSliceTerminating: slices distinguish serving terminating pods from others until they are deleted', async (w) => {
     await w.service('web', { selector, ports: [httpPort] });
     await w.pod('a', { labels });
     await w.pod('b', { labels, ready: false });

@@ -45,7 +45,7 @@ export function membership(scenario: Scenario): void {
     await expectPods(w, 'web', { a: true, b: true });
   });
 
-  scenario('a pod without an address is left out until it has one, and one that is over or deleted leaves', async (w) => {
+  scenario('a pod without an address is left out until it has one, and a finished or deleted pod is removed', async (w) => {
     await w.service('web', web);
     await w.pod('steady', { labels });
     await w.pod('a', { labels, ips: [], ready: false, phase: 'Pending' });

@@ -54,7 +54,7 @@ export function metadata(scenario: Scenario): void {
     },
   );
 
-  scenario('TestEndpointsHeadlessLabel: the headless label says whether there is a cluster IP, whatever the service’s own label says', async (w) => {
+  scenario('TestEndpointsHeadlessLabel: the headless label shows if there is a cluster IP, independent of the service’s own label', async (w) => {
     for (const clusterIP of ['None', undefined])
       for (const labels of [{}, { [headless]: 'mine' }]) {
         const name = `${clusterIP ? 'headless' : 'normal'}-${Object.keys(labels).length}`;

@@ -17,7 +17,7 @@ const versions = (w: World, service: string): readonly (string | undefined)[] =>
   [w.endpoints(service), ...w.slices(service)].map((o) => o && `${o.metadata.uid} ${o.metadata.resourceVersion}`);
 
 export function ownership(scenario: Scenario): void {
-  scenario('a slice that somebody deletes, and Endpoints that somebody deletes, are made again', async (w) => {
+  scenario('deleted slices and deleted Endpoints are created again', async (w) => {
     await w.service('web', spec);
     await w.pod('a', { labels });
     await expectOnePod(w);
@@ -32,7 +32,7 @@ export function ownership(scenario: Scenario): void {
     await expectOnePod(w);
   });
 
-  scenario('a slice that somebody edits is put right, labels included', async (w) => {
+  scenario('an edited slice is repaired, with its labels', async (w) => {
     await w.service('web', spec);
     await w.pod('a', { labels });
     await expectOnePod(w);
@@ -72,7 +72,7 @@ export function ownership(scenario: Scenario): void {
     await expectOnePod(w);
   });
 
-  scenario('what a user wrote for a service without selector, or with an external name, is left alone', async (w) => {
+  scenario('a user’s endpoints of a service without selector, or with an external name, stay unchanged', async (w) => {
     const subsets = [{ addresses: [{ ip: '10.8.0.1' }], ports: [{ name: 'http', port: 80, protocol: 'TCP' }] }];
     await w.service('manual', { ports: [httpPort] });
     await w.service('external', { type: 'ExternalName', externalName: 'example.com' });
@@ -96,7 +96,7 @@ export function ownership(scenario: Scenario): void {
     expect([versions(w, 'manual'), versions(w, 'external')]).toEqual(before);
   });
 
-  scenario('a slice of somebody else for a service is neither changed nor counted', async (w) => {
+  scenario('a slice of another owner for a service is neither changed nor counted', async (w) => {
     const { resourceVersion } = (
       await w.api.create('EndpointSlice', w.namespace, {
         metadata: { name: 'mine', labels: { 'kubernetes.io/service-name': 'web', [managedBy]: 'me' } },

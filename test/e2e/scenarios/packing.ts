@@ -20,7 +20,7 @@ const addresses = (w: World, service: string): number => (w.endpoints(service)?.
 export function packing(scenario: Scenario): void {
   scenario('slices are filled to the maximum of 100, and a pod more goes where it fits', async (w) => {
     await w.pods('pod', 230, { labels });
-    // When this one lists them all, whoever writes knows them all, and can pack a new service in one go.
+    // Once this service lists them all, the writer has seen them all, and packs a new service in one run.
     await w.service('known', spec);
     await w.eventually(() => expect(listed(w, 'known')).toHaveLength(230), 40_000);
     await w.service('web', spec);
@@ -33,7 +33,7 @@ export function packing(scenario: Scenario): void {
     expect(new Set(listed(w, 'web')).size).toBe(231);
   });
 
-  scenario('TestEndpointTruncate: Endpoints hold 1,000 addresses and say so, slices hold all', async (w) => {
+  scenario('TestEndpointTruncate: Endpoints contain 1,000 addresses and a mark, slices contain all', async (w) => {
     await w.pods('pod', 1001, { labels });
     await w.service('web', spec);
     await w.eventually(() => {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { outlineOfEndpoints, outlineOfSlices } from '../outline.ts';
 import type { Scenario, World } from '../world.ts';
 
-/** Kubernetes' own conformance specs for the two controllers, by their names, told in this suite's words. */
+/** Kubernetes' own conformance specs for the two controllers, with their names, in this suite's terms. */
 export function upstreamSpecs(scenario: Scenario): void {
   scenario('EndpointsController should create and delete Endpoints for a Service with a selector that matches no pods', async (w) => {
     await serviceWithoutPods(w);

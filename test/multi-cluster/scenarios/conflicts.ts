@@ -42,7 +42,7 @@ export function conflicts(scenario: Scenario): void {
       await cluster.eventually(() => expect(cluster.seen()).toEqual(['b 10.2.0.1 ready', 'b 10.9.0.9 ready', 'c 10.3.0.1 ready']));
   });
 
-  scenario('what the exports differ in is decided by the one with precedence, and said on both', async ({ of, all }) => {
+  scenario('the export with precedence decides differences of the exports, and both report the conflict', async ({ of, all }) => {
     const config = { clientIP: { timeoutSeconds: 20 } };
     const spec = { sessionAffinity: 'ClientIP', sessionAffinityConfig: config, internalTrafficPolicy: 'Cluster', trafficDistribution: 'PreferClose' };
     await of('b').exported(['10.2.0.1'], { spec, exportSpec: { exportedLabels: { team: 'b' }, exportedAnnotations: { note: 'b' } } });

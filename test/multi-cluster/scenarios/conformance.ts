@@ -1,7 +1,6 @@
 /**
- * The 17 specs of the Multi-Cluster Services API's own conformance suite that need API servers alone, in words of our own: the first two clusters, the
- * suite's `hello` Service, its patience of 20 s. What they expect of pods is played by hand, for there is no kubelet. The other ten specs need kubelets,
- * kube-proxy and DNS.
+ * The 17 specs of the Multi-Cluster Services API's own conformance suite that need only API servers, in our terms: the first two clusters, the suite's
+ * `hello` Service, its timeout of 20 s. The test plays the pods, because there is no kubelet. The other ten specs need kubelets, kube-proxy and DNS.
  */
 import { expect } from 'vitest';
 import type { ImportSpec, ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
@@ -23,7 +22,7 @@ const hello = {
 } satisfies Draft<'Service'>['spec'];
 type Spec = Draft<'Service'>['spec'];
 
-/** The Service has labels and annotations of its own, which are nobody else's business. */
+/** The Service has labels and annotations of its own, which must not be exported. */
 async function deploy(cluster: ClusterWorld, spec: Spec, address: string): Promise<void> {
   await cluster.service('hello', spec, { labels: { 'not-exported': 'true' }, annotations: { 'not-exported': 'true' } });
   await cluster.pod('hello-0', { labels: { app: 'hello' }, ips: [address] });
@@ -85,7 +84,7 @@ export function conformance(scenario: Scenario): void {
     });
   });
 
-  scenario('spec 3: labels and annotations that conflict are those of the first export, and both exports say so', async (set) => {
+  scenario('spec 3: conflicting labels and annotations are those of the first export, and both exports report it', async (set) => {
     const of = (n: string) => ({ exportedLabels: { [`dummy-label${n}`]: 'true' }, exportedAnnotations: { [`dummy-annotation${n}`]: 'true' } });
     await exportBoth(set, { specs: [of(''), of('2')] });
     await conflictsOnBoth(set);
@@ -105,7 +104,7 @@ export function conformance(scenario: Scenario): void {
     });
   });
 
-  scenario('spec 5: a ClusterIP Service is an import of type ClusterSetIP in each cluster, and none when it is exported no more', async (set) => {
+  scenario('spec 5: a ClusterIP Service is an import of type ClusterSetIP in each cluster, and none after its last export', async (set) => {
     await exportFirst(set);
     for (const cluster of set.all) await imported(cluster, (found) => expect(found.spec.type).toBe('ClusterSetIP'));
     await set.of('a').unexport('hello');
@@ -129,13 +128,13 @@ export function conformance(scenario: Scenario): void {
     await conflictsOnBoth(set);
   });
 
-  scenario('spec 11: ports that conflict are those of the first export, and both exports say so', async (set) => {
+  scenario('spec 11: conflicting ports are those of the first export, and both exports report it', async (set) => {
     await exportBoth(set, { second: { ...hello, ports: [{ ...hello.ports[0], port: 43 }] } });
     await conflictsOnBoth(set);
     await imported(set.of('a'), ({ spec }) => expect(byName(spec.ports)).toEqual(hello.ports));
   });
 
-  scenario('spec 12: each cluster has a slice with the labels of the API, and none when the Service is exported no more', async (set) => {
+  scenario('spec 12: each cluster has a slice with the labels of the API, and none after the Service’s last export', async (set) => {
     await exportFirst(set);
     for (const cluster of set.all) {
       await cluster.eventually(async () => expect((await mcsSlices(cluster)).length).toBeGreaterThan(0));
@@ -153,7 +152,7 @@ export function conformance(scenario: Scenario): void {
     const { ipFamilyPolicy: _, ...spec } = { ...hello, type: 'ExternalName', externalName: 'example.com' };
     await exportFirst(set, spec);
     await a.eventually(async () => expect(await a.conditions('hello')).toMatchObject({ Valid: 'False InvalidServiceType' }));
-    // What comes after it has come: nothing was still to be made for it.
+    // A later export is imported, so no import of the first was still pending.
     await set.of('b').exported(['10.2.0.1'], { name: 'later' });
     await a.eventually(() => expect(a.seen('later')).toHaveLength(1));
     expect(await a.import('hello')).toBeUndefined();
@@ -166,23 +165,20 @@ export function conformance(scenario: Scenario): void {
     for (const cluster of set.all) expect(await cluster.import('hello')).toBeUndefined();
   });
 
-  scenario(
-    'specs 25 and 26: a headless Service is an import of type Headless without addresses, and none when it is exported no more',
-    async (set) => {
-      await exportFirst(set, { ...hello, clusterIP: 'None' });
-      for (const cluster of set.all) {
-        await cluster.eventually(() => expect(cluster.seen('hello')).toEqual(['a 10.1.0.1 ready']));
-        await imported(cluster, ({ spec }) => {
-          expect(spec.type).toBe('Headless');
-          expect(spec.ips ?? []).toEqual([]);
-        });
-      }
-      await set.of('a').unexport('hello');
-      for (const cluster of set.all) await isGone(cluster);
-    },
-  );
+  scenario('specs 25 and 26: a headless Service is an import of type Headless without addresses, and none after its last export', async (set) => {
+    await exportFirst(set, { ...hello, clusterIP: 'None' });
+    for (const cluster of set.all) {
+      await cluster.eventually(() => expect(cluster.seen('hello')).toEqual(['a 10.1.0.1 ready']));
+      await imported(cluster, ({ spec }) => {
+        expect(spec.type).toBe('Headless');
+        expect(spec.ips ?? []).toEqual([]);
+      });
+    }
+    await set.of('a').unexport('hello');
+    for (const cluster of set.all) await isGone(cluster);
+  });
 
-  scenario('spec 27: of exports that are headless and not the first decides, and both say so', async (set) => {
+  scenario('spec 27: the first of headless and other exports decides, and both report it', async (set) => {
     await exportBoth(set, { second: { ...hello, clusterIP: 'None' } });
     await conflictsOnBoth(set);
     for (const cluster of set.all) await imported(cluster, (found) => expect(found.spec.type).toBe('ClusterSetIP'));

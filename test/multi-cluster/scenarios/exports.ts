@@ -48,22 +48,25 @@ export function exports(scenario: Scenario): void {
     await seenEverywhere(all, ['b 10.2.0.1 waiting', 'b 10.2.0.2 draining', ...ofC]);
   });
 
-  scenario('a service that b exports no more loses the slices of b alone, and with the last export the import goes (G 13)', async ({ of, all }) => {
-    await of('b').exported(['10.2.0.1', '10.2.0.2']);
-    await of('c').exported(['10.3.0.1']);
-    await seenEverywhere(all, [...ofB, ...ofC]);
-    const before = all.map((cluster) => versions(ofSource(cluster.imported(), 'c')));
-    await of('b').unexport();
-    await seenEverywhere(all, ofC);
-    expect(all.map((cluster) => versions(ofSource(cluster.imported(), 'c')))).toEqual(before);
-    for (const cluster of all) await cluster.eventually(async () => expect((await cluster.import())?.status?.clusters).toEqual([{ cluster: 'c' }]));
-    await of('c').unexport();
-    await seenEverywhere(all, []);
-    for (const cluster of all)
-      await cluster.eventually(async () => expect([await cluster.import(), await cluster.derived()]).toEqual([undefined, undefined]));
-  });
+  scenario(
+    'a service that b no longer exports loses only the slices of b, and the import is deleted with the last export (G 13)',
+    async ({ of, all }) => {
+      await of('b').exported(['10.2.0.1', '10.2.0.2']);
+      await of('c').exported(['10.3.0.1']);
+      await seenEverywhere(all, [...ofB, ...ofC]);
+      const before = all.map((cluster) => versions(ofSource(cluster.imported(), 'c')));
+      await of('b').unexport();
+      await seenEverywhere(all, ofC);
+      expect(all.map((cluster) => versions(ofSource(cluster.imported(), 'c')))).toEqual(before);
+      for (const cluster of all) await cluster.eventually(async () => expect((await cluster.import())?.status?.clusters).toEqual([{ cluster: 'c' }]));
+      await of('c').unexport();
+      await seenEverywhere(all, []);
+      for (const cluster of all)
+        await cluster.eventually(async () => expect([await cluster.import(), await cluster.derived()]).toEqual([undefined, undefined]));
+    },
+  );
 
-  scenario('a set that is at rest is written by nobody: no export, import, derived Service or slice', async ({ of, all }) => {
+  scenario('a set at rest has no writes: no export, import, derived Service or slice', async ({ of, all }) => {
     await of('b').exported(['10.2.0.1']);
     await of('c').exported(['10.3.0.1'], { spec: { ports: [{ name: 'http', port: 81, targetPort: 8080 }] } });
     const state = async () =>
@@ -77,7 +80,7 @@ export function exports(scenario: Scenario): void {
       );
     await of('c').eventually(async () => expect(await of('c').conditions()).toMatchObject({ Conflict: 'True PortConflict' }));
     await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Conflict: 'True PortConflict' }));
-    // What comes after it has come everywhere, twice: whatever was still to be written then has been.
+    // Two later exports are imported everywhere, so all pending writes have been made.
     for (const name of ['first', 'second']) {
       await of('b').exported(['10.2.0.9'], { name });
       for (const cluster of all) await cluster.eventually(() => expect(cluster.seen(name)).toEqual(['b 10.2.0.9 ready']));
@@ -109,7 +112,7 @@ export function exports(scenario: Scenario): void {
     await of('c').eventually(() => expect(of('c').seen()).toEqual(['b 10.2.0.1 ready', 'b 10.2.0.2 waiting']));
   });
 
-  scenario('a namespace that is never exported says so on the export, and is imported by nobody (G 18)', async ({ of }) => {
+  scenario('a namespace that is never exported has this condition on the export, and no importer (G 18)', async ({ of }) => {
     const { api, eventually } = of('b');
     const name = `web-${of('b').namespace}`;
     await api.create('Service', 'default', { metadata: { name }, spec: { selector: { app: name }, ports: [{ port: 80 }] } });

@@ -24,7 +24,7 @@ export function locality(scenario: Scenario): void {
       await of('b').eventually(() =>
         expect(hinted(of('b'))).toEqual([`10.1.0.1 ${zoneElsewhere}`, `10.1.0.2 ${zoneElsewhere}`, '10.2.0.1 zone-a,zone-b']),
       );
-      // Nothing is local where nothing is exported.
+      // A cluster without exports has no local endpoints.
       await of('c').eventually(() => expect(hinted(of('c'))).toEqual(['10.1.0.1 ', '10.1.0.2 ', '10.2.0.1 ']));
       const ofB = versions(ofSource(of('a').imported(), 'b'));
       for (const pod of ['web-0', 'web-1']) await of('a').podStatus(pod, { ready: false });

@@ -5,7 +5,7 @@ import { versions } from '../cluster-world.ts';
 import type { Scenario } from '../fleet.ts';
 
 export function ownership(scenario: Scenario): void {
-  scenario('what a user changes of an import, its derived Service or its slices is undone (G 27)', async ({ of }) => {
+  scenario('a user’s changes of an import, its derived Service or its slices are reverted (G 27)', async ({ of }) => {
     await of('b').exported(['10.2.0.1']);
     const { api, namespace, eventually, seen } = of('a');
     const derived = derivedName(namespace, 'web');
@@ -49,7 +49,7 @@ export function ownership(scenario: Scenario): void {
     expect([of('a').seen(), of('c').seen()]).toEqual([[], []]);
   });
 
-  scenario('nothing goes round: neither a derived Service nor slices that a user made by hand are exported (G 26)', async ({ of }) => {
+  scenario('imports are not exported again: neither a derived Service nor a user’s slices (G 26)', async ({ of }) => {
     await of('b').exported(['10.2.0.1']);
     const { api, namespace, eventually } = of('a');
     await eventually(() => expect(of('a').seen()).toEqual(['b 10.2.0.1 ready']));
@@ -77,7 +77,7 @@ export function ownership(scenario: Scenario): void {
     expect(versions(of('a').imported())).toEqual(before);
   });
 
-  scenario('an export whose Service comes later, changes its type and goes, says so each time', async ({ of }) => {
+  scenario('an export whose Service is created later, changes its type and is deleted, reports each state', async ({ of }) => {
     const { api, namespace, eventually } = of('b');
     const says = (condition: string) => eventually(async () => expect(await of('b').conditions()).toMatchObject({ Valid: condition }));
     await of('b').export();

@@ -1,4 +1,4 @@
-/** Whether a seed's world has several clusters that export to each other. Drawn apart, so that the other worlds are those that their seeds have always made. */
+/** Draws if a seed's world has several clusters that export to each other. It is drawn separately, so other worlds keep their seeds. */
 import { ordinaryLimits } from '../draw-limits.ts';
 import { drawProfile, type Profile, withLimits } from '../profile.ts';
 import { Random } from '../random.ts';
@@ -12,7 +12,7 @@ export interface MemberProfile {
   readonly holdsRanges: boolean;
 }
 
-/** What happens in a set, beside what happens in each of its clusters (Profile). */
+/** Events in a set, in addition to the events in each of its clusters (Profile). */
 export interface SetProfile {
   readonly members: readonly MemberProfile[];
   readonly sameness: 'labelled' | 'all';
@@ -22,7 +22,7 @@ export interface SetProfile {
   /** Changes of exports, ports, imports and namespaces by people, and of what a cluster may export and import. */
   readonly people: number;
   readonly switches: number;
-  /** A cluster's relays say nothing for so long, ms; 0: never. */
+  /** Time for which a cluster's relays are silent, ms, or 0. */
   readonly silentMs: number;
   /** The kinds of the Multi-Cluster Services API are uninstalled in one cluster for a while. */
   readonly uninstalls: boolean;
@@ -36,7 +36,7 @@ export interface SetProfile {
 
 export interface DrawnSet {
   readonly set: SetProfile;
-  /** Of each of its clusters. */
+  /** Profile of each of its clusters. */
   readonly profile: Profile;
 }
 
@@ -102,7 +102,7 @@ function drawMembers(random: Random, departs: boolean): readonly MemberProfile[]
   }));
 }
 
-/** What one cluster has by itself is what other worlds are for. */
+/** Other worlds test the faults of a single cluster. */
 const calmCluster = {
   clusters: 3,
   isBeside: true,

@@ -1,6 +1,6 @@
 /**
- * The relay of one cluster of a set in an attacker's hands: beside what it has read it sends whatever a message can carry. Its cluster exports none of
- * this. Names that an API server would store begin with `hostileName`, and those that it would not store begin with the names of other clusters.
+ * The relay of one cluster of a set, controlled by an attacker: besides its reads it sends any content that fits into a message. Its cluster exports none of
+ * this. Valid names begin with `hostileName`, and invalid names begin with the names of other clusters.
  */
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -68,7 +68,7 @@ export class HostileRelay {
     ];
   }
 
-  /** Values that no object has, beside one that each message could have without them. */
+  /** Returns invalid objects, beside a valid one for comparison. */
   #nonsense(namespace: string): readonly object[] {
     const name = `${hostileName}0`;
     const ports = this.#random.pick([[{ port: 99_999_999 }], [{ port: -1 }], [{ port: 1, protocol: 'QUIC' }], [{ name: '#', port: 1 }], [5], 'all']);

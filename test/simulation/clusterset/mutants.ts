@@ -47,7 +47,7 @@ const isForeignWork = (actor: Actor, pk: string, kind: string): boolean => {
   return pk.includes(`${kind}:`) && isSync(actor) && !actor.name.startsWith(`sync-${id}`);
 };
 
-/** What a run sees of other clusters' records. */
+/** Changes a run's view of other clusters' records. */
 const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'table'> => ({
   table: (table, actor, world) => ({
     ...table,

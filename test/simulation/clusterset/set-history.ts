@@ -1,4 +1,4 @@
-/** What was ever so in the clusters of a set, and when it changed last: by it a write of an import is judged. */
+/** Former states of the clusters of a set with the times of their changes, by which writes of imports are judged. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { SetMember } from './set-state.ts';
 import { isExported, isReadyEndpoint, selectorOf } from './set-truth.ts';
@@ -42,7 +42,7 @@ export class SetHistory {
     for (const kind of ['Namespace', 'Node'] as const) store.watch(kind, () => this.onAll());
   }
 
-  /** A switch, a restore, a namespace: what was written before says nothing of what is to be. */
+  /** Call after a switch, a restore or a change of a namespace, after which earlier writes do not matter. */
   onAll(): void {
     this.#allChangedAt = this.#now();
   }

@@ -21,7 +21,7 @@ import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
 import { addressesIn, type Labelled, showsIn } from './set-truth.ts';
 
-/** What one process has read of a cluster's record, whatever it was shown of it. */
+/** Reads of a cluster's record by one process. */
 interface Word {
   isFresh: boolean;
   /** Its API was asked for its pods. */
@@ -68,7 +68,7 @@ export class SetMonitor {
     };
   }
 
-  /** What a cluster may export, or its whole history, is another. */
+  /** Call after a change of a cluster's allowed exports, or of its history. */
   onSwitch(): void {
     this.#history.onAll();
   }
@@ -261,7 +261,7 @@ export class SetMonitor {
     const after = showsIn(member, namespace, name, source);
     const { scheduler } = this.#world;
     const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');
-    // What a source has answered itself, its snapshot may show only when a message comes again, and a run between the two goes by the snapshot.
+    // The snapshot may show a source's own answer only after a repeated message, and a run in between uses the snapshot.
     const { isAsked } = this.#word(actor, source);
     for (const ip of after) if (!before.has(ip)) this.#shownSince.set(keyOf(ip), isAsked ? 0 : scheduler.now);
     for (const ip of before) {

@@ -1,4 +1,4 @@
-/** People who export services and take them back, change what the exports say, and meddle with what the hub has made of them. */
+/** Users who export services and withdraw them, change exports, and change the hub's objects. */
 import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -24,7 +24,7 @@ export class SetPeople {
         if (set.sameness === 'labelled' && random.chance(0.7)) this.#label(member, ns);
         if (!member.takesPart.exports) continue;
         for (const name of this.#names) if (random.chance(0.7)) this.#export(member, ns, name);
-        // Before anything has been said of it.
+        // The change comes before the relay reports the export.
         if (random.chance(0.3)) this.#edit(member, 'Service', ns, random.pick(this.#names), (s) => this.#changePorts(s));
       }
     }
@@ -135,7 +135,7 @@ export class SetPeople {
     });
   }
 
-  /** What a cluster may export; at the end it may what it might at the beginning. */
+  /** Switches a cluster's allowed exports. In the end they are those of the beginning. */
   #switch(): void {
     const { random, present, memberships, scheduler, faultsEnd } = this.#world;
     const member = random.pick(present);

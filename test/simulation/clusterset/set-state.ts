@@ -1,4 +1,4 @@
-/** What the parts of a world of several clusters see of it. */
+/** The state of a world of several clusters, for its parts. */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClustersetMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { Profile } from '../profile.ts';
@@ -49,7 +49,7 @@ export interface SetState {
   changeMembership(cluster: string, membership: ClustersetMembership): Promise<void>;
 }
 
-/** Of each cluster that has them. */
+/** Namespaces of each cluster. */
 export const namespacesOf = ({ namespaces }: Profile): readonly string[] => ['a', 'b'].slice(0, namespaces);
 
 export const isMcsKind = (kind: string): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';

@@ -1,4 +1,4 @@
-/** What is so in the clusters of a set, and what the rules of the Multi-Cluster Services API make of it. */
+/** The true state of the clusters of a set, and the expected objects by the rules of the Multi-Cluster Services API. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -29,7 +29,7 @@ export const selectorOf = (service: RawObject | undefined): string | undefined =
 
 const portsOf = (service: RawObject): Ports => (service.spec?.['ports'] ?? []) as Ports;
 
-/** Does the cluster's own state make it a valid export? What the hub's switch allows is apart. */
+/** Returns true if the cluster's own state makes the export valid, apart from the hub's switch. */
 export function isExported({ store }: Pick<SetMember, 'store'>, namespace: string, name: string): boolean {
   const service = store.find('Service', namespace, name);
   const serviceExport = store.find('ServiceExport', namespace, name);
@@ -65,8 +65,7 @@ export const showsIn = (member: SetMember, namespace: string, name: string, sour
       .flatMap((s) => addressesIn(s).flatMap(({ ip, ready }) => (ready ? [ip] : []))),
   );
 
-/** Of every name that anybody exports or imports. */
-/** `resynced`: what no event has told, as upstream would not hear of it either (PK-8), has been looked at all the same. */
+/** Returns the errors of every exported or imported name. With `resynced`, changes without an event, as upstream has (PK-8), must be handled too. */
 export async function setErrors(world: SetState, resynced: boolean): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const namespace of namespacesOf(world.profile)) {
@@ -94,7 +93,7 @@ interface Name {
   readonly resynced: boolean;
 }
 
-/** By the true state of all clusters. Which export decides where they differ is settled by what was there first, which the table remembers. */
+/** Merges by the true state of all clusters. The first export decides, which only the table remembers. */
 async function mergeOf(world: SetState, namespace: string, name: string): Promise<MergedExports | undefined> {
   const exporting = world.present.filter((m) => m.takesPart.exports && isExported(m, namespace, name));
   const exports = exporting.map(({ cluster, store }): ExportedService => {

@@ -98,7 +98,7 @@ export class SetWorld implements SetState {
     this.isOver = true;
     this.tell('world', 'the last fault is over');
     for (const member of this.members.filter((m) => !m.hasLeft)) {
-      // Replaced by one that may start only after the end.
+      // The replacing relay may start only after the end.
       if (member.relays.all.length === 0) member.relays.start();
       for (const q of [member.queues.events, member.queues.syncs])
         for (const m of q.messages.values()) member.prescribedUntil = Math.max(member.prescribedUntil, m.visibleAt);

@@ -65,7 +65,7 @@ async function settle(world: SetWorld, after: string): Promise<void> {
   if (after === 'the last fault') {
     if (set.uninstalls) await scheduler.runUntil(from + minMs.uninstalls);
     if (set.departs) await scheduler.runUntil(from + minMs.departs);
-    // What a silent cluster, or one in doubt, has said comes when it is believed again.
+    // Changes of a silent or doubtful cluster are applied when the source is fresh again.
     if (set.switches > 0 || set.restores) await scheduler.runUntil(scheduler.now + 130_000);
   }
   const begun = scheduler.now;
@@ -131,7 +131,7 @@ async function resync(world: SetWorld): Promise<void> {
   }
 }
 
-/** What sweep would find owed after a while. */
+/** Returns the pending work that sweep would find after a while. */
 async function overdue({ table }: SetWorld, cluster: string): Promise<readonly WakeUp[]> {
   return (await table.items()).flatMap((item): WakeUp[] => {
     if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(item))) return [];

@@ -1,4 +1,4 @@
-/** Whether Services opt in by annotation in a world. Drawn apart, so that a world where they do not is the one that its seed has always made. */
+/** Draws if Services opt in by annotation in a world. It is drawn separately, so worlds without opt-in keep their seeds. */
 import type { Limits } from '#shared/contract/limits.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import { Random } from '../random.ts';
@@ -29,8 +29,8 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
 }
 
 /**
- * Of a list of outputs a run reads what both writers have, one after the other. The shortest runs (manyServices) end before the first service is done, so
- * that the list never is.
+ * For a list of outputs a run reads the outputs of both writers, one after the other. The shortest runs (manyServices) would end before the first service, and
+ * never finish the list.
  */
 const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
   ...limits,

@@ -1,4 +1,4 @@
-/** What the hub may write where Services opt in, held against each call, as the writer's admission policies do and the hub itself has to. */
+/** Checks each write of the hub in clusters with opt-in by the rules of the writer's admission policies. */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -15,7 +15,7 @@ export class WriterLimits {
   readonly #store: Store;
   readonly #profile: Profile;
   readonly #fail: (what: string) => void;
-  /** Of each Service, when it began to be written by whom: by namespace/name. */
+  /** Writers of each Service with their start, by namespace/name. */
   readonly #writers = new Map<string, { readonly by: string; readonly at: number }[]>();
 
   constructor(store: Store, profile: Profile, now: () => number, fail: (what: string) => void) {
@@ -51,7 +51,7 @@ export class WriterLimits {
       },
       delete: (kind, namespace, name, preconditions) => {
         const object = this.#store.find(kind as never, namespace, name);
-        // Of an object that has changed since it was read nothing is deleted.
+        // A delete of an object that changed since its read has no effect.
         if (object && (preconditions?.resourceVersion ?? object.metadata.resourceVersion) === object.metadata.resourceVersion)
           this.#checkDelete(actor, kind, object, begunAt);
         return api.delete(kind, namespace, name, preconditions);
@@ -81,11 +81,11 @@ export class WriterLimits {
     if (!this.#hasOptedIn(`${namespace}/${service}`, begunAt, actor)) this.#fail(`${what}, a leftover of a service that does not opt in`);
   }
 
-  /** At some time since the run began; a process that stood still may be as late as that. */
+  /** Returns true if the Service opted in at some time since the run began, because a paused process may be late. */
   #hasOptedIn(service: string, begunAt: number, actor: Actor): boolean {
     const [namespace = '', name = ''] = service.split('/');
     const live = this.#store.find('Service', namespace, name);
-    // No watch tells of a cluster that goes back to what it was.
+    // A watch does not report that a cluster went back to a former state.
     if (actor.paused || (live && writerOf(live as never).by === 'opt-in')) return true;
     const all = this.#writers.get(service) ?? [];
     return all
@@ -99,7 +99,7 @@ export class WriterLimits {
   }
 }
 
-/** By all that the process has read of it in the snapshot, which may be behind the cluster. */
+/** Returns true if the process's reads of the snapshot, which may be behind the cluster, show the opt-in. */
 function isKnownToOptIn(actor: Actor, namespace: string, name: string): boolean {
   const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
   const reads = (actor.known.get(`${pk}|${sk}`) ?? []).map(([item]) => item?.['o']);

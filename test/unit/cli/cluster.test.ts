@@ -44,7 +44,7 @@ const cluster = (...args: readonly string[]): Promise<{ readonly code: number; r
   });
 const modeOf = async (id: string) => (await readCluster(hub.table, id))?.mode;
 
-it.concurrent('tells what it takes, and which clusters there are', { timeout: 60_000 }, async () => {
+it.concurrent('the command prints its arguments, and the existing clusters', { timeout: 60_000 }, async () => {
   await hub.register('known');
   const answers = await Promise.all([
     cluster('frobnicate', 'known'),
@@ -59,7 +59,7 @@ it.concurrent('tells what it takes, and which clusters there are', { timeout: 60
   expect(await modeOf('known')).toBe('active');
 });
 
-it.concurrent('a cluster that is not ready stays as it is, and every reason is told; --override switches it all the same', {
+it.concurrent('a cluster that is not ready stays unchanged, and every reason is printed; --override switches it anyway', {
   timeout: 60_000,
 }, async () => {
   await hub.register('not-ready');
@@ -68,8 +68,8 @@ it.concurrent('a cluster that is not ready stays as it is, and every reason is t
   expect(code).toBe(2);
   for (const reason of [
     'first lists: not complete',
-    'relay: never heard',
-    'shadow: not every service has been woken',
+    'relay: no heartbeat yet',
+    'shadow: some services have not been compared',
     'reachable: ',
     'not-ready stays shadow',
   ])
@@ -82,7 +82,7 @@ it.concurrent('a cluster that is not ready stays as it is, and every reason is t
   expect((await listAudit(hub.table, 'not-ready')).map((a) => a.what)).toEqual(['shadow → active (active with --override: it must be)']);
 });
 
-it.concurrent('a pause says until when a late worker may write and wakes nothing; the switch back wakes every service', {
+it.concurrent('a pause prints until when a late worker may write and wakes no service, and the switch back wakes every service', {
   timeout: 60_000,
 }, async () => {
   await hub.register('woken');
@@ -119,7 +119,7 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(false);
 });
 
-it.concurrent('a cluster whose own controllers cannot be switched off is never active, whatever is said', { timeout: 60_000 }, async () => {
+it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', { timeout: 60_000 }, async () => {
   await hub.register('on-eks');
   await switchMode(hub.table, 'on-eks', 'shadow');
   await hub.table.update(accessKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
@@ -130,12 +130,12 @@ it.concurrent('a cluster whose own controllers cannot be switched off is never a
 it.concurrent('a cluster that has left is listed as such and cannot be switched', { timeout: 60_000 }, async () => {
   await hub.register('gone');
   await drainCluster(hub.table, 'gone');
-  expect((await cluster('list')).output).toMatch(/^gone +draining: not written to since .*, its endpoints stay as they are$/m);
-  expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone has left') });
+  expect((await cluster('list')).output).toMatch(/^gone +draining: the hub does not write to it since .*, and its endpoints stay as they are$/m);
+  expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone is deregistered') });
   expect(await modeOf('gone')).toBe('draining');
 });
 
-it('`pause --all` pauses every cluster that is there, whatever has left and whatever queue is away', { timeout: 60_000 }, async () => {
+it('`pause --all` pauses every registered cluster, with removed clusters and clusters without queues in the list', { timeout: 60_000 }, async () => {
   await hub.register('still-here');
   await hub.register('left');
   await drainCluster(hub.table, 'left');
@@ -153,7 +153,7 @@ it('`pause --all` pauses every cluster that is there, whatever has left and what
   expect(output).toMatch(/^a-no-queue {2}active → paused$/m);
   expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
   expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
-  expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, services are woken by sweep/m);
+  expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, sweep enqueues the services/m);
   expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
 });
 
@@ -169,7 +169,7 @@ it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well,
   expect(refused.map((r) => r.code)).toEqual([2, 2, 2, 2]);
   const told = refused.map((r) => r.output).join('\n');
   expect(told).toMatch(/Allowed choices are off, shadow, active[\s\S]*--withdraw goes with off[\s\S]*no cluster nowhere: there are/);
-  expect(told).toMatch(/NOT {2}first lists: [\s\S]*NOT {2}reachable: no connection is known[\s\S]*opts-in stays opt-in off: see above/);
+  expect(told).toMatch(/NOT {2}first lists: [\s\S]*NOT {2}reachable: there is no connection to it[\s\S]*opts-in stays opt-in off: see above/);
   expect((await readCluster(hub.table, 'opts-in'))?.optIn).toBe('off');
   const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--override', '--reason', 'first try');
   expect([code, output]).toEqual([0, expect.stringContaining('opts-in  opt-in off → active')]);
@@ -204,7 +204,7 @@ describe('services that opt in', () => {
     await saveDifference(hub.table, key('listed'), { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false });
     const { output } = await cluster('opt-in', 'listed');
     expect(output).toContain('ns/web  no writer: preview');
-    expect(output).toContain('What would be written:\n        EndpointSlices: would be written: x');
+    expect(output).toContain('Preview:\n        EndpointSlices: would be written: x');
   });
 
   it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', {
@@ -228,7 +228,7 @@ describe('services that opt in', () => {
     }, 30_000);
     expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });
     const audits = (await listAudit(hub.table, 'withdrawn')).map((a) => a.what);
-    // Of two processes within a second the hub's clock does not say which came first.
+    // The hub's clock does not order two processes within a second.
     expect(audits).toHaveLength(3);
     expect(audits).toEqual(
       expect.arrayContaining([
@@ -242,7 +242,7 @@ describe('services that opt in', () => {
 
 it.concurrent('audit records are printed in the order of the switches, with times of whole seconds', { timeout: 60_000 }, async () => {
   await hub.register('audited');
-  expect((await cluster('audit', 'audited')).output).toMatch(/no switch is on record/);
+  expect((await cluster('audit', 'audited')).output).toMatch(/there are no audit records/);
   // The clock of the machine that switched first is ahead.
   for (const [at, what] of [
     ['2026-01-02T00:00:07.097Z', 'paused → active'],

@@ -1,4 +1,4 @@
-/** `cluster imports` and `cluster exports`, and what `cluster list` says of them. */
+/** `cluster imports`, `cluster exports`, and their state in `cluster list`. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listOfClusters } from '#infra/cli/cluster-list.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
@@ -69,11 +69,11 @@ describe('the switch of imports', () => {
     expect((await readCluster(table, 'a'))?.modeSwitch.owesWaking).toBe(true);
   });
 
-  it('imports are active only when the relay is heard and the writer has every right, each of which is told', async () => {
+  it('imports are active only with a live relay and all rights of the writer, each of which is printed', async () => {
     const { table, imports, membership, audit } = await start();
-    await expect(imports('active')).rejects.toThrow(new UsageError('a keeps imports off: see above; --override switches it all the same'));
+    await expect(imports('active')).rejects.toThrow(new UsageError('a keeps imports off: see above; --override switches it anyway'));
     expect(printed.join('\n')).toMatch(
-      /NOT {2}first lists: [\s\S]*NOT {2}relay: never heard[\s\S]*NOT {2}rights: not known yet: sweep asks a cluster of a set/,
+      /NOT {2}first lists: [\s\S]*NOT {2}relay: no heartbeat yet[\s\S]*NOT {2}rights: unknown: sweep checks a cluster of a set/,
     );
     await ready(table, ['create services', 'patch serviceimports/status']);
     printed.length = 0;
@@ -86,7 +86,7 @@ describe('the switch of imports', () => {
     expect([(await membership())?.imports, await audit()]).toEqual(['active', ['imports off → active']]);
   });
 
-  it('what a cluster has imported is told to stay when its imports are switched off', async () => {
+  it('the switch prints that imports of a cluster stay when its imports are switched off', async () => {
     const { imports, audit } = await start({ ...prod, imports: 'active' });
     await imports('off');
     expect(printed.join('\n')).toContain(
@@ -96,7 +96,7 @@ describe('the switch of imports', () => {
     expect(await audit()).toEqual(expect.arrayContaining(['imports active → off', 'imports off → active with --override']));
   });
 
-  it('imports of another set that are there are told, by the switch and without a value, and stay', async () => {
+  it('existing imports of another set are printed, by the switch and without a value, and stay', async () => {
     const { table, imports } = await start();
     const left = (name: string, set: string, labels: object = { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }) => {
       const metadata = { namespace: 'shop', name, uid: name, labels, annotations: { 'fleet-endpoints/clusterset': set } };
@@ -121,7 +121,7 @@ describe('the switch of imports', () => {
     expect(printed.join('\n')).not.toContain('elsewhere');
   });
 
-  it('a cluster without an API, in no set, or that has left is refused, and told what to do', async () => {
+  it('a cluster without an API, outside of sets, or deregistered is refused with instructions', async () => {
     const { table, hub, add, imports } = await start();
     const other = (id: string) => importsCommand(hub, { id, imports: 'active' }, async () => '');
     await add('without-api', prod, false);
@@ -130,7 +130,7 @@ describe('the switch of imports', () => {
     await expect(other('alone')).rejects.toThrow('alone is in no clusterset: give it imports: shadow in clusters.yaml');
     await expect(other('nowhere')).rejects.toThrow('no cluster nowhere: there are a, alone, without-api');
     await drainCluster(table, 'a');
-    await expect(imports('active')).rejects.toThrow('a has left and is not written to');
+    await expect(imports('active')).rejects.toThrow('a is deregistered');
   });
 });
 
@@ -150,7 +150,7 @@ describe('the switch of exports', () => {
     ['Web', '"Web" is not the name of a namespace: all, none, or names with "," between them'],
     ['web,', '"" is not the name of a namespace'],
     ['web,kube-system', 'kube-system: never exported, as none of kube-system, kube-public'],
-  ])('exports of %s are refused with what is allowed', async (typed, said) => {
+  ])('exports of %s are refused with the allowed values', async (typed, said) => {
     const { exports, audit } = await start();
     await expect(exports(typed)).rejects.toThrow(said);
     expect(await audit()).toEqual([]);
@@ -190,7 +190,7 @@ describe('the switch of exports', () => {
     expect((await membership())?.exports.namespaces).toEqual([]);
   });
 
-  it('a paused cluster says when its switch takes effect', async () => {
+  it('a paused cluster prints when its switch takes effect', async () => {
     const { table, exports } = await start();
     await switchMode(table, 'a', 'paused', now);
     await exports('none');
@@ -198,12 +198,12 @@ describe('the switch of exports', () => {
   });
 });
 
-it('a kind of the API that a cluster needs and has told no list of is named, for exports and for imports', async () => {
+it('a kind of the API that a cluster needs without having sent a list of it is named, for exports and for imports', async () => {
   const { table, imports } = await start({ ...prod, imports: 'active' });
   const told = async (): Promise<readonly string[]> => {
     printed.length = 0;
     await imports(undefined);
-    return printed.filter((line) => line.includes('has told no list of')).map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
+    return printed.filter((line) => line.includes('has sent no list of')).map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
   };
   expect(await told()).toEqual(['ServiceExports', 'ServiceImports']);
   await table.update(metaKey('a'), { set: { synced_ServiceExport: 1 } });
@@ -212,7 +212,7 @@ it('a kind of the API that a cluster needs and has told no list of is named, for
   expect(await told()).toEqual([]);
 });
 
-it('how a cluster stands in its set is told without a switch, and in the list of clusters where there is a set', async () => {
+it('the state of a cluster in its set is printed without a switch, and in the list of clusters if there is a set', async () => {
   const { table, hub, add, imports, audit } = await start();
   await imports(undefined);
   expect(printed.slice(0, 2)).toEqual(['a  clusterset prod: imports off, exports web', '    addresses of its pods: 10.20.0.0/16']);

@@ -23,10 +23,10 @@ describe('the imports of a cluster in a list', () => {
     ]);
   });
 
-  it('imports that are written have what is left out, held or in the way, and those that are well are not listed', async () => {
+  it('written imports have their left-out, held or blocked parts, and successful imports are not listed', async () => {
     expect(await linesWith('active', { inTheWay: 'Service', leftOut: ['10.9.0.1 of pod x in b'], leftOutCount: 3, held: ['c'] })).toEqual([
       '  shop/web',
-      '      refused: a Service that the hub did not make stands in the way',
+      '      refused: a Service of another owner has the name',
       '      left out: 10.9.0.1 of pod x in b',
       '      left out: 2 more',
       '      the eviction of c is held: other sources are not ready for each port that it serves',

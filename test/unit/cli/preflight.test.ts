@@ -52,16 +52,16 @@ describe('a cluster is not quiet in shadow mode', () => {
   it('while services are not compared as they are', () => {
     expect(found(cluster(), { services: 2, oldestSeconds: 90 })).toMatchObject({
       ok: false,
-      detail: expect.stringMatching(/^2 services are not compared .* since 90 s$/),
+      detail: expect.stringMatching(/^2 services have changed .* due for 90 s$/),
     });
   });
 
   it('while not every service has been woken since it was switched', () => {
-    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({ ok: false, detail: expect.stringContaining('not every service has been woken') });
+    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({ ok: false, detail: expect.stringContaining('some services have not been compared') });
   });
 });
 
-it('a service whose comparison fails is owed a run, one that has just changed or waits for its time is not, nor is one that is done', async () => {
+it('a service whose comparison fails has a pending run, and a service that has just changed, waits for its time or is done has none', async () => {
   const table = memoryTable();
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
   await addGeneration(table, key('fails'), now - 90_000);
@@ -78,13 +78,13 @@ it('a service whose comparison fails is owed a run, one that has just changed or
   });
 });
 
-it('controllers that still run are told from everything else that is not ready', () => {
+it('running controllers are distinguished from all other findings', () => {
   const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
   expect(onlyControllersLeft([...ready, notDeclaredOff])).toBe(true);
   expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notDeclaredOff])).toBe(false);
 });
 
-/** An API server that allows what it is asked for, or not. */
+/** An API server that allows rights by a predicate. */
 const asked = (allows: (what: Right) => boolean, dryRunCreate: ClusterApi['dryRunCreate'] = async () => {}) => ({
   allows: async (right: Right) => allows(right),
   dryRunCreate,
@@ -107,7 +107,7 @@ it('every right that the writer needs is asked for, and the missing ones are nam
   expect(findings.find((f) => !f.ok)?.detail).toBe('missing: delete endpointslices');
 });
 
-describe('what services that opt in need', () => {
+describe('the needs of services that opt in', () => {
   const settings = (cleanup: boolean) => cluster({ settings: JSON.stringify({ optIn: { cleanup } }) });
   const withoutEndpoints = ({ verb, resource }: Right) => resource !== 'endpoints' || ['get', 'list'].includes(verb);
   const detail = async (api: ReturnType<typeof asked>, cleanup = true) =>
@@ -119,7 +119,7 @@ describe('what services that opt in need', () => {
     expect(await detail(asked(({ verb }) => verb !== 'update'))).toBe('missing: update endpointslices');
   });
 
-  it('an admission policy that would refuse a slice of theirs is found, and told; a fault is none', async () => {
+  it('an admission policy that would refuse their slice is found and reported, and a fault is not', async () => {
     const refuse = (status: number) => async () => {
       throw new ClusterApiError('the writer writes slices labelled x only', { status });
     };
@@ -145,7 +145,7 @@ describe('what services that opt in need', () => {
     ['is all there', { at: now - 60_000, missing: ['create endpoints'], optIn: [] }, []],
     ['is missing', { at: now - 60_000, missing: [], optIn: ['a slice would be refused: x'] }, ['rights']],
     ['was asked for an hour ago', { at: now - 3_600_000, missing: [], optIn: [] }, ['rights']],
-  ])('what sweep has asked for %s', (_, rights, refusals) => {
+  ])('the rights that sweep has checked %s', (_, rights, refusals) => {
     expect(refused(recordedFindings(cluster({ rights: JSON.stringify(rights) }), now, 'opt-in'))).toEqual(refusals);
   });
 });
@@ -196,7 +196,7 @@ it('a canary Service that gets Endpoints proves that they are on, and is taken a
   expect(store.list('Service')).toEqual([]);
 });
 
-it('where no canary can be made, somebody has to vouch for it', async () => {
+it('if no canary can be created, an operator has to confirm', async () => {
   const { api } = clusterInMemory();
   expect(await controllersOff(api, 'no-such-namespace', 'x', async () => {})).toMatchObject({
     ok: false,

@@ -1,4 +1,4 @@
-/** Names in messages and answers of clusters may be any text: none of it may speak to the terminal of whoever looks. */
+/** Names in messages and answers of clusters may be any text, which must not control the reader's terminal. */
 import { expect, it, vi } from 'vitest';
 import { printable, say } from '#infra/cli/printable.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';

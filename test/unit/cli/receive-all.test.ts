@@ -41,7 +41,7 @@ function queueOf(size: number, bodyBytes = 2, visibility?: number) {
   return { sqs, clock, progress, receive };
 }
 
-it('a queue of any size is looked at for 20 s or 1,000 messages, and it is told that there is more', async () => {
+it('a queue of any size is read for 20 s or 1,000 messages, and more messages are reported', async () => {
   for (const size of [4_000, 100_000]) {
     const { receive, clock, progress } = queueOf(size);
     const { messages, more } = await receive();
@@ -68,7 +68,7 @@ it('large messages end it earlier', async () => {
   expect(more).toBe(true);
 });
 
-it('what was looked at is given back, ten at a time', async () => {
+it('received messages are returned, ten at a time', async () => {
   const { sqs, receive, clock } = queueOf(25);
   const { messages, more } = await receive();
   expect([messages.length, more]).toEqual([25, false]);

@@ -102,7 +102,7 @@ it.concurrent('looking takes nothing away', { timeout: 20_000 }, async () => {
   expect(await hub.take(cluster, 'syncs')).toEqual([]);
 });
 
-it.concurrent('dead events are told again as they were; those of days ago are left to the next list', async () => {
+it.concurrent('dead events are sent again unchanged, and those of days ago are left to the next list', async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
   const [young] = await look(cluster);
@@ -117,7 +117,7 @@ it.concurrent('dead events are told again as they were; those of days ago are le
   expect(await hub.depth(cluster, 'deadEvents')).toBe(0);
 });
 
-it.concurrent('what was quarantined is read again by the version of now, and stays where it still cannot be read', async () => {
+it.concurrent('quarantined messages are read again by the current version, and stay if they are still unreadable', async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp(cluster, 'web'))));
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live(cluster))));
@@ -144,13 +144,13 @@ it.concurrent('each cluster is shown its own', async () => {
   expect((await listSetAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
 });
 
-it.concurrent('what a cluster’s dead-letter queues hold in the name of another cluster stays there, and says why', async () => {
+it.concurrent('messages of another cluster in a cluster’s dead-letter queues stay there, with the reason', async () => {
   const [one, other] = [await newCluster(), await newCluster()];
   await hub.put(one, 'deadEvents', encodeMessage(live(other)));
   await hub.put(one, 'deadSyncs', encodeMessage(wakeUp(other, 'web')));
 
   const { found, release } = await listSetAside({ ...hub, now: Date.now }, [one, other]);
-  const why = `it speaks for cluster ${other} in the queue of ${one}: not believed`;
+  const why = `it names cluster ${other} in the queue of ${one}: not trusted`;
   expect(found).toMatchObject([
     { queue: 'dead events', cluster: one, why },
     { queue: 'dead syncs', cluster: one, why },

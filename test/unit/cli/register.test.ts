@@ -53,7 +53,7 @@ async function loseRecords(): Promise<void> {
   expect(await clusterOfQueue(hub.table, arnOf('shop', 'events'))).toBeUndefined();
 }
 
-it('all clusters of the file are known again with queues, settings and access; one that is not deployed is named, and keeps no other from it', async () => {
+it('all clusters of the file are registered again with queues, settings and access, and one that is not deployed is named without stopping the others', async () => {
   const { events, syncs } = (await readCluster(hub.table, 'shop'))!.queues!;
   await loseRecords();
   await expect(run(undefined, true)).rejects.toThrow('not registered: not-deployed: there is no output EventsQueueUrl of Fleet-cluster-not-deployed');
@@ -83,7 +83,7 @@ it('files of another hub are refused, and so is a cluster that is in none', asyn
   const clusters = join(hub.folder, 'other.yaml');
   await writeFile(clusters, 'hub: { name: Other }');
   await expect(run(undefined, true, { ...files, clusters })).rejects.toThrow(
-    /are of the hub Other with table \(not in the outputs\), and the command is for the table/,
+    /belong to the hub Other with table \(not in the outputs\), and the command is for the table/,
   );
   await expect(run('unknown')).rejects.toThrow(/no cluster unknown in .*clusters\.yaml: it has shop, blog, not-deployed/);
   await expect(run(undefined)).rejects.toThrow('which cluster? shop, blog, not-deployed, or --all');

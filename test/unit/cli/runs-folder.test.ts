@@ -29,12 +29,12 @@ afterEach(async () => {
   await rm(temporary, { recursive: true });
 });
 
-it('what a run leaves there is found again', async () => {
+it('addresses that a run writes there are found', async () => {
   await publishLocalAddresses(addresses);
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
 });
 
-it.runIf(process.platform === 'linux')('what a killed run has left counts for nothing when another process has its number', async () => {
+it.runIf(process.platform === 'linux')('leftovers of a killed run are ignored when another process has its number', async () => {
   await publishLocalAddresses(addresses);
   await writeFile(localHubFile(process.pid), JSON.stringify({ ...addresses, began: '1' }));
   expect(connect).toThrow(/no local run has process id/);
@@ -45,7 +45,7 @@ it('a folder that others may write to is believed by no command and used by no r
   await writeFile(localHubFile(process.pid), JSON.stringify(addresses));
   await chmod(folder, 0o770);
   expect(connect).toThrow(UsageError);
-  expect(connect).toThrow(/is open to others \(0770, 0700 is needed\).*not believed/);
+  expect(connect).toThrow(/is open to others \(0770, 0700 is needed\).*not trusted/);
   await expect(publishLocalAddresses(addresses)).rejects.toThrow(UsageError);
 });
 

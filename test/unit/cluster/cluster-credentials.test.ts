@@ -35,7 +35,7 @@ interface Asked {
   readonly authorization: string;
 }
 
-/** AWS, which answers with what the test says next. */
+/** Plays AWS with the given answers in order. */
 async function aws(...answers: readonly (string | number)[]) {
   const asked: Asked[] = [];
   const port = await listen(
@@ -59,7 +59,7 @@ async function aws(...answers: readonly (string | number)[]) {
 
 const clock = { now: Date.parse('2026-01-02T03:04:05Z') };
 
-/** The registry's way to a cluster whose API lets in whom `lets` says, and what it has been shown. */
+/** Connects by the registry to a cluster whose API accepts credentials by `lets`, and collects the presented ones. */
 async function entered(
   auth: ApiAccess['auth'],
   cloud: Awaited<ReturnType<typeof aws>>,
@@ -119,7 +119,7 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(cloud.asked).toHaveLength(2);
   });
 
-  it('gets a new one at once when it refuses the one that is kept', async () => {
+  it('a cluster gets a new token at once when it refuses the cached one', async () => {
     const cloud = await aws(webIdentity('one'), webIdentity('two'));
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, (who) => who === 'Bearer two');
     expect(await call()).toBe('u');
@@ -127,14 +127,14 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(cloud.asked).toHaveLength(2);
   });
 
-  it('a cluster that trusts the account’s token issuer is shown the one that is kept while STS has trouble, as long as that lives, and then nothing: the cluster is not at fault', async () => {
+  it('a cluster that trusts the account’s token issuer gets the cached token while STS fails, until it expires, and then none: the cluster is not at fault', async () => {
     const cloud = await aws(webIdentity('one'), ...Array.from({ length: 4 }, () => 503));
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     await call();
     clock.now += 301_000;
     expect(await call()).toBe('u');
     await call();
-    // Not asked again for each request.
+    // The token is not requested again for each call.
     expect(cloud.asked).toHaveLength(2);
     clock.now += 500_000;
     expect(await call()).toBe('u');
@@ -146,7 +146,7 @@ describe('a cluster that trusts the account’s token issuer', () => {
     expect(shown).toHaveLength(asked);
   });
 
-  it('a cluster that trusts the account’s token issuer is not shown again the one that it refused, while STS has trouble', async () => {
+  it('a cluster that trusts the account’s token issuer does not get a refused token again while STS fails', async () => {
     const cloud = await aws(webIdentity('one'), 500);
     const { call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => false);
     expect(isWithoutCredentials(await call().catch((e: unknown) => e))).toBe(true);
@@ -174,7 +174,7 @@ describe('a cluster that trusts the account’s token issuer', () => {
   });
 });
 
-it('an API server that answers as another cluster than the one that is registered is asked for nothing', async () => {
+it('an API server that identifies as another cluster gets no requests', async () => {
   const cloud = await aws(secret({ token: 't' }));
   const { shown, call } = await entered({ type: 'secret', secretArn: 'arn' }, cloud, () => true, undefined, 'the-one-we-know');
   await expect(call()).rejects.toThrow('answers as another cluster: kube-system has uid u, the-one-we-know is registered');
@@ -209,7 +209,7 @@ describe('a cluster with a secret', () => {
     ['a kubeconfig', 'apiVersion: v1\nkind: Config\nusers: [{ user: { exec: { command: sh } } }]'],
     ['a kubeconfig in JSON', JSON.stringify({ kind: 'Config', users: [{ user: { exec: { command: 'sh' } } }] })],
     ['a certificate without its key', JSON.stringify({ clientCertificate: 'x' })],
-  ])('a cluster with a secret that holds %s is refused, and its text is not told', async (_, text) => {
+  ])('a cluster with a secret that contains %s is refused, without the secret’s text', async (_, text) => {
     const cloud = await aws(JSON.stringify({ SecretString: text }));
     const { call } = await entered(auth, cloud, () => true);
     await expect(call()).rejects.toThrow(/^secret arn:\S+ holds neither/);
@@ -229,7 +229,7 @@ describe('an EKS cluster', () => {
     expect(signedIn(shown[0] ?? '').get('X-Amz-Credential')).toMatch(/^AKIDWORKER\/\d{8}\/us-west-2\//);
   });
 
-  it('gets a new one when it refuses the one that is kept', async () => {
+  it('a cluster gets a new certificate when it refuses the cached one', async () => {
     const refused = new Set<string>();
     const { shown, call } = await entered({ type: 'eks', clusterName: 'shop' }, await aws(), (who) => !refused.has(who));
     await call();

@@ -1,4 +1,4 @@
-/** The token is a request to STS that somebody else sends: every byte of it is signed, and the server takes no other parameters (aws-iam-authenticator, token.go). */
+/** The token is a request to STS that the cluster sends: every byte is signed, and the server takes no other parameters (aws-iam-authenticator, token.go). */
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type AwsCredentials, eksToken } from '#shared/cluster-api/eks-token.ts';
@@ -40,7 +40,7 @@ describe('the token for an EKS cluster', () => {
   it.each([
     ['eu-west-1', 'a-cluster', temporary],
     ['us-gov-west-1', 'another_cluster', { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }],
-  ])('the token for an EKS cluster is signed as the server checks it, from what the URL itself says: %s', (region, cluster, credentials) => {
+  ])('the token for an EKS cluster is signed as the server checks it, by the parts of the URL: %s', (region, cluster, credentials) => {
     const url = urlOf(eksToken(cluster, region, credentials, at));
     expect(url.searchParams.has('X-Amz-Security-Token')).toBe('sessionToken' in credentials);
     expect(url.searchParams.get('X-Amz-Signature')).toBe(signatureOf(url, { host: url.host, 'x-k8s-aws-id': cluster }, credentials.secretAccessKey));

@@ -59,7 +59,7 @@ describe('cluster API over HTTP', () => {
     expect(asked).toEqual([first, `${first}&continue=next`]);
   });
 
-  it('within: each call, and each page of a list, may take what is said when it begins; what that throws the call rejects with', async () => {
+  it('each call, and each page of a list, has the timeout at its begin, and rejects with an error that the timeout throws', async () => {
     const { api, asked } = await scripted([200, page(['a'], 'next')], [200, page(['b'])], [200, page([])]);
     let left = 5_000;
     const asks: number[] = [];
@@ -130,7 +130,7 @@ describe('cluster API over HTTP', () => {
     expect((error as Error).message).toHaveLength(8 * 1024);
   });
 
-  it('begins anew when a continue token has expired, and gives up when that goes on', async () => {
+  it('a list begins again when a continue token expires, and gives up when that repeats', async () => {
     const { api, asked } = await scripted([200, page(['old'], 't')], [410, expired], [200, page(['new'])]);
     expect((await api.list('Service', '')).items.map((s) => s.metadata.name)).toEqual(['new']);
     expect(asked[2]).toBe('GET /api/v1/services?limit=500');
@@ -158,7 +158,7 @@ describe('cluster API over HTTP', () => {
     expect(asked).toHaveLength(5);
   });
 
-  it('asks for no more than one page when told so', async () => {
+  it('a list requests only one page if it must', async () => {
     const { api, asked } = await scripted([200, page(['a', 'b'], 'more')]);
     expect((await api.list('EndpointSlice', 'n', { atMost: 2 })).items).toHaveLength(2);
     expect(asked).toEqual(['GET /apis/discovery.k8s.io/v1/namespaces/n/endpointslices?limit=2']);
@@ -183,7 +183,7 @@ describe('cluster API over HTTP', () => {
     await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({ status: 429, message: 'slow down', retryAfterSeconds: 9 });
   });
 
-  it('what is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
+  it('a body that is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
     const { api } = await scripted([200, '<html>'], [200, '<html>'], [502, ''], [404, '<html>']);
     for (const call of [api.get('Pod', 'n', 'p'), api.list('Pod', 'n')])
       await expect(call).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });

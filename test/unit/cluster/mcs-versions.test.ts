@@ -30,7 +30,7 @@ describe('the version of the Multi-Cluster Services API (MC-1)', () => {
     expect(asked).toEqual(['GET v1beta1', 'GET v1beta1']);
   });
 
-  it('a cluster that serves v1alpha1 alone is asked for that, and what is written to it is of that version', async () => {
+  it('a cluster that only serves v1alpha1 gets requests and writes of that version', async () => {
     const { api, asked } = server('v1alpha1');
     await api.request('POST', path, { body: JSON.stringify({ apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceImport' }) });
     await api.request('PATCH', path, { body: '{"status":{}}' });
@@ -52,7 +52,7 @@ describe('the version of the Multi-Cluster Services API (MC-1)', () => {
     expect(asked).toEqual(['GET v1alpha1', 'GET v1beta1', 'GET v1beta1']);
   });
 
-  it('a cluster without the API says so itself', async () => {
+  it('a cluster without the API reports this itself', async () => {
     const { api } = server();
     expect((await api.request('GET', path)).body.toString()).toContain('page not found');
   });

@@ -31,7 +31,7 @@ function transport(...args: Parameters<typeof httpTransport>) {
 }
 
 describe('transport', () => {
-  it('sends query, body and token, and gives the answer back whatever its status', async () => {
+  it('a request has query, body and token, and returns the answer with any status', async () => {
     const server = await serve(async (req, res) => {
       let body = '';
       for await (const part of req) body += part;
@@ -95,7 +95,7 @@ describe('transport', () => {
     expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer wrong', 'Bearer wrong']);
   });
 
-  it('the limit is for the whole request, whatever is sent again for a refused token', async () => {
+  it('the limit covers the whole request, with the repetition after a refused token', async () => {
     let asked = 0;
     const server = await serve((_, res) => {
       if (++asked === 1) setTimeout(() => res.writeHead(401).end(), 300);
@@ -105,7 +105,7 @@ describe('transport', () => {
     const error = await request('GET', '/', { timeoutMs: 1_500 }).catch((e: ClusterApiError) => e);
     expect(error).toMatchObject({ status: 0, reason: timedOut });
     expect(asked).toBe(2);
-    // What the first answer has left of it.
+    // The limit is the remaining time after the first answer.
     expect(Number(/after (\d+) ms/.exec((error as ClusterApiError).message)?.[1])).toBeLessThan(1_250);
   });
 

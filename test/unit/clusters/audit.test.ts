@@ -5,7 +5,7 @@ import { switchesThen } from '#shared/clusters/switches-then.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 describe('audit records', () => {
-  it('audit records are listed in the order in which they were recorded, whatever the clocks say', async () => {
+  it('audit records are listed in the order of writing, independent of clocks', async () => {
     const table = memoryTable();
     const [early, late] = ['2026-01-02T00:00:00.095Z', '2026-01-02T00:00:00.999Z'];
     const records = [late, early, early].map((at, i) => ({ at, who: 'x', what: `switch ${i}` }));
@@ -13,7 +13,7 @@ describe('audit records', () => {
     expect(await listAudit(table, 'c')).toEqual(records);
   });
 
-  it('an audit record of a switch says from which mode to which', async () => {
+  it('an audit record of a switch has the former and the new mode', async () => {
     const table = memoryTable();
     const switched = {
       at: '2026-01-02T00:00:00Z',
@@ -55,7 +55,7 @@ describe('the switches of a cluster at a time', () => {
     });
   });
 
-  it('the record of the cluster tells the last switch where no audit record does', () => {
+  it('the record of the cluster has the last switch if no audit record does', () => {
     expect(switchesThen(now('paused', 50), [], at(55))).toMatchObject({ mode: 'paused', unpaused: 'active', sinceMs: at(50) });
     expect(switchesThen(now('shadow', 50), [], at(45))).toMatchObject({ mode: undefined, unpaused: undefined, sinceMs: undefined });
   });

@@ -16,7 +16,7 @@ const start = async () => {
 };
 
 describe('the membership of a cluster in a set', () => {
-  it('a cluster takes no part that nobody has let in, nor one whose record is of a version that knew no sets', async () => {
+  it('a cluster without a switch takes no part, and neither does a record of a version without sets', async () => {
     const table = await start();
     const meta = await readCluster(table, 'c');
     expect(meta?.clusterset).toEqual(noMembership);
@@ -30,7 +30,7 @@ describe('the membership of a cluster in a set', () => {
     await expect(readCluster(table, 'c')).rejects.toThrow("the clusterset membership of a cluster's record is []: exports and imports are needed");
   });
 
-  it('a membership is kept by a deploy, and owes a wake-up to every service', async () => {
+  it('a membership is kept by a deploy, and schedules a wake-up of every service', async () => {
     const table = await start();
     const membership = { ...noMembership, set: 'prod', imports: 'active', exports: { namespaces: ['shop'] } } as const;
     expect(await saveMembership(table, 'c', membership)).toBe(true);
@@ -41,7 +41,7 @@ describe('the membership of a cluster in a set', () => {
     expect(await listImporters(table)).toEqual(['c']);
   });
 
-  it('a shadow cluster that exports is read as strictly as one that is written to: its snapshot decides about traffic in others (MC-51)', async () => {
+  it('a shadow cluster that exports is as strict as a cluster with writes: its snapshot affects traffic in others (MC-51)', async () => {
     const table = await start();
     await saveMembership(table, 'c', { ...noMembership, exports: { namespaces: 'all' } });
     const meta = await readCluster(table, 'c');
@@ -70,7 +70,7 @@ describe('a registration and a switch by hand', () => {
     expect((await read(table)).modeSwitch.count).toBe(1);
   });
 
-  it('a switch by hand stays until the clusters file itself says something else', async () => {
+  it('a manual switch stays until its value in the clusters file changes', async () => {
     const table = await start();
     await register(table, inFile);
     const byHand = { ...inFile, imports: 'active', exports: { ...inFile.exports, namespaces: ['web', 'api'] } } as const;
@@ -81,7 +81,7 @@ describe('a registration and a switch by hand', () => {
     expect((await read(table)).clusterset).toEqual({ ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
   });
 
-  it('a cluster whose imports and exports are taken out of the clusters file takes no part any more, and wakes what it had', async () => {
+  it('a cluster whose imports and exports are removed from the clusters file takes no part any more, and wakes its former ones', async () => {
     const table = await start();
     await register(table, inFile);
     await register(table);
@@ -99,7 +99,7 @@ describe('a registration and a switch by hand', () => {
     expect((await read(table)).clusterset.set).toBe('other');
   });
 
-  it('a cluster that comes back is as the clusters file has it, and one that is rebuilt as it was', async () => {
+  it('a cluster that is registered again follows the clusters file, and a rebuilt cluster keeps its switches', async () => {
     const table = await start();
     await register(table, inFile);
     await saveMembership(table, 'c', { ...inFile, imports: 'active' });

@@ -70,7 +70,7 @@ describe('the switch for services that opt in', () => {
     ['active', 'active', { optIn: true, anything: true, strict: true }],
     ['paused', 'active', { optIn: false, anything: false, strict: true }],
     ['draining', 'active', { optIn: false, anything: false, strict: true }],
-  ])('in mode %s is %s: what is written, and whether one relay’s word is enough', (mode, optIn, expected) => {
+  ])('in mode %s is %s written, and is one relay enough', (mode, optIn, expected) => {
     const switches = { mode, optIn };
     expect({ optIn: writesOptIn(switches), anything: writesAnything(switches), strict: servesFromSnapshot(switches) }).toEqual(expected);
   });

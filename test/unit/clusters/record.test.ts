@@ -6,7 +6,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-it("a cluster that is registered as active is written to from then on: what was there before is nobody else's doing", async () => {
+it('a cluster that is registered as active is written to from then on: earlier writes are not foreign', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
   expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 5000, count: 0 }, incarnation: 1 });

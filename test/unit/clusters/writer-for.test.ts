@@ -87,7 +87,7 @@ function written(c: Case): string {
   return `${who}: ${task}${as === 'opt-in.fleet-endpoints' ? ', by opt-in' : ''}`;
 }
 
-it('every Service has the writer that the table says', () => {
+it('every Service has the writer of the table', () => {
   const wrong = cases.flatMap((c) => {
     const expected = table.find((row) => matches(row, c))?.writer;
     return written(c) === expected ? [] : [{ ...c, expected, written: written(c) }];
@@ -101,7 +101,7 @@ it('every row of the table decides some Service', () => {
   expect(table.filter((row) => !deciding.has(row))).toEqual([]);
 });
 
-it('a Service whose slices are withdrawn has no writer of its own, whatever its annotation says', () => {
+it('a Service whose slices are withdrawn has no writer of its own with any annotation', () => {
   const of = (service: Case['service'], optIn: Case['optIn']) =>
     writerOfCase({ service, optIn, mode: 'shadow', conflict: false, on: true, controller: 'slices' }).by;
   expect([of('annotation', 'active'), of('invalid annotation', 'active'), of('selector', 'active')]).toEqual([

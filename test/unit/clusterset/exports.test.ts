@@ -53,7 +53,7 @@ describe('an export', () => {
     expect(validityOf(toCheck({ service }))).toMatchObject({ valid: false, reason: 'NoSelector' });
   });
 
-  it('an export says nothing of a Service in a namespace that is not exported', () => {
+  it('an export contains nothing of a Service in a namespace that is not exported', () => {
     expect(validityOf(toCheck({ allowed: [], service: undefined }))).toMatchObject({ reason: 'NotAllowed' });
   });
 });
@@ -66,7 +66,7 @@ describe('the conditions of an export', () => {
   ] as const;
   const now = '2026-05-05T00:00:00Z';
 
-  it('the conditions of an export are Valid, Ready and NoConflicts for one that is in all importers', () => {
+  it('the conditions of an export are Valid, Ready and NoConflicts if all importers have it', () => {
     expect(exportConditions({ validity: valid, conflicts: [] }).map((c) => [c.type, c.status, c.reason])).toEqual([
       ['Valid', 'True', 'Valid'],
       ['Ready', 'True', 'Exported'],
@@ -88,12 +88,12 @@ describe('the conditions of an export', () => {
     ]);
   });
 
-  it('the conditions of an export say that the import of another implementation stands in the way (MC-80)', () => {
+  it('the conditions of an export report the conflicting import of another implementation (MC-80)', () => {
     const failure = { reason: 'ImportNotOurs', message: 'cluster a has a ServiceImport of another implementation' } as const;
     expect(exportConditions({ validity: valid, conflicts: [], failure })[1]).toEqual({ type: 'Ready', status: 'False', ...failure });
   });
 
-  it('the conditions of an export are not written again when they say the same', () => {
+  it('the conditions of an export are not written again if they are equal', () => {
     const said = exportConditions({ validity: valid, conflicts });
     const conditions = changedConditions(said, { generation: 1, conditions: undefined }, now);
     expect(conditions).toHaveLength(3);

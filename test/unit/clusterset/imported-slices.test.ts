@@ -123,7 +123,7 @@ describe('the slices of an import', () => {
     expect(withdrawn).toEqual([]);
   });
 
-  it('the slices of an import of a source that exports no more go, and the others stay as they are (MC-81)', () => {
+  it('the slices of an import of a source without an export are deleted, and the others stay unchanged (MC-81)', () => {
     const [b, c] = [source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])];
     const before = carriedOut(toImport([b, c]));
     const plan = planImportedSlices(toImport([c], before));
@@ -148,7 +148,7 @@ describe('the slices of an import', () => {
 });
 
 describe('a source that is silent', () => {
-  it('a source that is silent has its slices left exactly as they are, whatever the hub knows of its pods (MC-70)', () => {
+  it('a silent source keeps its slices unchanged, independent of the hub’s state of its pods (MC-70)', () => {
     const before = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]));
     const plan = planImportedSlices(toImport([source('b', [], { state: 'silent' }), source('c', [pod('p', '10.3.0.1')])], before));
     expect([...plan.plans.keys()]).toEqual(['c']);
@@ -279,7 +279,7 @@ describe('any change from one state of the sources to another', () => {
         const of = (slices: readonly EndpointSlice[], cluster: string) => slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
         for (const { cluster, state } of second) if (state === 'silent') expect(of(then.slices, cluster)).toEqual(of(before.slices, cluster));
 
-        // Hints count where each ready endpoint of the family has them; so where not all have them those that a run writes have none.
+        // Hints count only if each ready endpoint of the family has them, so otherwise the slices of a run have none.
         for (const family of ['IPv4', 'IPv6'] as const) {
           const own = then.slices.filter((s) => s.addressType === family);
           const ready = own.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready));

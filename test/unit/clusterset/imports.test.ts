@@ -131,7 +131,7 @@ describe('a ServiceImport', () => {
     expect(planImport(toPlan({ current, derived: derivedService({}, { labels }) }))).toEqual({ kind: 'not-ours' });
   });
 
-  it('a ServiceImport of another set stays that of the other set, whatever it owns', () => {
+  it('a ServiceImport of another set stays with that set, with any owner', () => {
     const current = serviceImport({ annotations: { 'fleet-endpoints/clusterset': 'staging' } });
     expect(planImport(toPlan({ current, derived: derivedService() }))).toEqual({ kind: 'not-ours' });
   });
@@ -197,7 +197,7 @@ describe('the derived Service', () => {
     expect(update.kind === 'update' && update.object.spec).toEqual(marked().spec);
   });
 
-  it('the derived Service loses what the merge says no more', () => {
+  it('the derived Service loses fields that the merge no longer has', () => {
     const update = plan(
       marked({ trafficDistribution: 'PreferClose', sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } }),
     );
@@ -209,7 +209,7 @@ describe('the derived Service', () => {
     expect(plan(marked({ clusterIP: 'None', clusterIPs: ['None'] }))).toMatchObject({ kind: 'recreate' });
   });
 
-  it('the derived Service is made again where its first family is another one: the API server lets nobody change it', () => {
+  it('the derived Service is created again if its first family changes: the API server does not allow that change', () => {
     expect(plan(marked({ clusterIPs: ['fd00::9'], clusterIP: 'fd00::9', ipFamilies: ['IPv6'] }))).toMatchObject({ kind: 'recreate' });
   });
 

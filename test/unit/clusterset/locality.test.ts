@@ -20,7 +20,7 @@ describe('the annotations of an export', () => {
     for (const share of [1, 30, 100]) expect(asked('local', `${share}%`)).toEqual({ locality: { prefer: 'local', minLocal: share }, problems: [] });
   });
 
-  it('the annotations of an export count as none where a value is not allowed, and what is wrong is said with what is allowed', () => {
+  it('the annotations of an export are ignored if a value is invalid, and the error has the allowed values', () => {
     expect(asked('Local')).toEqual({
       locality: undefined,
       problems: ['Annotation fleet-endpoints/prefer is "Local": allowed are local, zone, any. Used is any.'],
@@ -34,7 +34,7 @@ describe('the annotations of an export', () => {
       expect(asked(prefer, '30%').problems).toEqual(['Annotation fleet-endpoints/min-local has no effect without fleet-endpoints/prefer: local.']);
   });
 
-  it('the annotations of an export make it no less valid, and its condition says what is wrong with them', () => {
+  it('the annotations of an export do not affect its validity, and its condition has their errors', () => {
     const validity = { valid: true, service: {} as Service } as const;
     const valid = (problems?: readonly string[]) => exportConditions({ validity, conflicts: [], ...(problems && { problems }) })[0];
     expect(valid(asked('near').problems)).toEqual({
@@ -124,7 +124,7 @@ describe('hints of an import that prefers local endpoints', () => {
     const endpoints = [...several('a', 1), ...several('c', 6)];
     const locality = { prefer: 'local', minLocal: 30 } as const;
     const count = (...keptOnes: readonly KeptEndpoint[]) => spilled(toHint(endpoints, { locality, kept: keptOnes })).length;
-    // Of 9 ready ones 3 are wanted.
+    // The hints want 3 of 9 ready endpoints.
     expect(count(kept(zoneElsewhere), kept(zoneElsewhere))).toBe(2);
     expect(count(kept(zoneElsewhere), kept('z1'))).toBe(1);
     expect(count(kept('z2'), kept('z1'))).toBe(0);
@@ -143,7 +143,7 @@ describe('hints of an import that prefers the zone', () => {
     expect(hintsBy(toHint(endpoints, { locality, isSource: false }))).toEqual({ '10.97.0.1': 'z1', '10.98.0.1': 'z2', '10.98.0.2': 'z9' });
   });
 
-  it('no endpoint has hints while one that is ready has no zone: kube-proxy would use none of them (SL-23)', () => {
+  it('no endpoint has hints while a ready one lacks a zone: kube-proxy would ignore all of them (SL-23)', () => {
     const bare = (isReady: boolean) => ({ ...endpoint('b', 1, { isReady }), zone: undefined });
     expect(hintsBy(toHint([endpoint('a', 1), bare(true)], { locality }))).toEqual({});
     expect(why(toHint([endpoint('a', 1), bare(true)], { locality }))).toBe('no endpoint has hints: 10.98.0.1 of b has no zone');
@@ -174,7 +174,7 @@ const toHintArbitrary = fc
   .map(({ endpoints, ...more }) => toHint(endpoints, more));
 
 describe('hints of any import', () => {
-  it('hints of any import are the same whatever order its endpoints come in', () => {
+  it('hints of any import are independent of the order of its endpoints', () => {
     fc.assert(
       fc.property(toHintArbitrary, (to) => {
         expect(hintsBy({ ...to, endpoints: to.endpoints.toReversed() })).toEqual(hintsBy(to));

@@ -38,7 +38,7 @@ describe('the merge of exports', () => {
     ['internalTrafficPolicy', 'InternalTrafficPolicyConflict', { internalTrafficPolicy: 'Local' }, 'internalTrafficPolicy', 'Local'],
     ['trafficDistribution', 'TrafficDistributionConflict', { trafficDistribution: 'PreferClose' }, 'trafficDistribution', 'PreferClose'],
   ] as const)(
-    'the merge of exports gives %s to the oldest export, and says that the others disagree (MC-13, MC-16)',
+    'the merge of exports gives %s to the oldest export, and reports the conflict with others (MC-13, MC-16)',
     (_, reason, spec, field, value) => {
       const merged = mergeExports([exported('a'), exported('c', spec, older)]);
       expect(merged?.spec[field]).toBe(value);
@@ -47,7 +47,7 @@ describe('the merge of exports', () => {
     },
   );
 
-  it('the merge of exports finds what the API server sets by default equal to what is not there', () => {
+  it('the merge of exports treats the API server’s defaults as equal to absent fields', () => {
     const spelledOut = { sessionAffinity: 'None', internalTrafficPolicy: 'Cluster' };
     expect(reasons([exported('a'), exported('b', spelledOut)])).toEqual([]);
     const withSeconds = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } };
@@ -87,7 +87,7 @@ describe('the merge of exports', () => {
 describe('the locality of an import (MC-91)', () => {
   const local = { locality: { prefer: 'local', minLocal: 30 } } as const;
 
-  it('the locality of an import is that of the export with precedence, and the others are said to disagree', () => {
+  it('the locality of an import is that of the export with precedence, and the others are reported as conflicts', () => {
     const merged = mergeExports([exported('a', {}, { locality: { prefer: 'zone' } }), exported('b', {}, { ...older, ...local })]);
     expect(merged?.locality).toEqual({ prefer: 'local', minLocal: 30 });
     expect(merged?.conflicts).toEqual([
@@ -142,7 +142,7 @@ describe('the ports of an import', () => {
     expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web', protocol: 'UDP' }] }))).toEqual(['http 80/TCP', 'web 80/UDP']);
   });
 
-  it('the ports of an import are not joined by one that has no name, for a Service with several must name them', () => {
+  it('the ports of an import never include an unnamed port beside others, because a Service with several must name them', () => {
     const unnamed = { port: 9000, protocol: 'TCP' };
     expect(portsOf(exported('a'), exported('b', { ports: [unnamed] }))).toEqual(['http 80/TCP']);
     expect(portsOf(exported('a', { ports: [unnamed] }), exported('b'))).toEqual([' 9000/TCP']);
@@ -152,7 +152,7 @@ describe('the ports of an import', () => {
     expect(reasons([exported('a', { ports: [{ ...http, targetPort: 1, nodePort: 30_000 }] }), exported('b')])).toEqual([]);
   });
 
-  it('the ports of an import are 64 at most, and what is left out is said (MC-59)', () => {
+  it('the ports of an import are 64 at most, and left-out ports are reported (MC-59)', () => {
     const ports = Array.from({ length: maxPorts + 1 }, (_, i) => ({ name: `p${i}`, port: i + 1, protocol: 'TCP' }));
     const merged = mergeExports([exported('a', { ports })]);
     expect(merged?.spec.ports).toHaveLength(maxPorts);
@@ -256,7 +256,7 @@ describe('the merge of any exports', () => {
     );
   });
 
-  it('the merge of any exports says a conflict if and only if two exports differ in what clients see', () => {
+  it('the merge of any exports reports a conflict if and only if two exports differ visibly for clients', () => {
     const seen = ({ spec, labels, locality }: ExportedService): string =>
       JSON.stringify([
         spec.clusterIP === 'None',

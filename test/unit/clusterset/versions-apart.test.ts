@@ -1,4 +1,4 @@
-/** What the clusters of a set write down for each other, one version apart (docs/upgrading.md): end to end, with the real ingest, sync and sweep. */
+/** Records that the clusters of a set share, one version apart (docs/upgrading.md): end to end, with the real ingest, sync and sweep. */
 import { describe, expect, it } from 'vitest';
 import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
@@ -30,7 +30,7 @@ const grown = (item: Item, attribute: string): Item =>
 
 describe('a set, one version apart', () => {
   it.each(['silent', 'evicted'])(
-    'a source that a newer version has written down as %s is back when it is heard, whatever else is said of it',
+    'a source that a newer version has recorded as %s returns with its heartbeats, with any further fields',
     async (state) => {
       const world = await start(state === 'evicted' ? { silence: 'evictAfter', evictAfterSeconds: 60 } : {});
       const b = world.of('b');
@@ -50,7 +50,7 @@ describe('a set, one version apart', () => {
     },
   );
 
-  it('entries of a set that a newer version has written are read for what is known of them', async () => {
+  it('entries of a set by a newer version are read for their known fields', async () => {
     const world = await start();
     for (const member of world.members.values()) member.writes.length = 0;
     const future = world.table.dump().flatMap((item): readonly Item[] => {
@@ -69,7 +69,7 @@ describe('a set, one version apart', () => {
     expect(new Set(world.of('a').writes)).toEqual(new Set(['replace EndpointSlice']));
   });
 
-  it('a ServiceExport of a newer relay is read without what is not known of it', () => {
+  it('a ServiceExport of a newer relay is read without unknown fields', () => {
     const metadata = { namespace: 'shop', name: 'web', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
     const sent = JSON.parse(encodeClustersetObject('ServiceExport', { metadata, spec: {} } as unknown as ServiceExport)) as readonly unknown[];
     const read = decodeClustersetObject('ServiceExport', 'shop', 'web', sent);

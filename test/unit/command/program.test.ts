@@ -25,7 +25,7 @@ const visible = (command: Command): readonly Command[] =>
     .filter((c) => c.name() !== 'help')
     .flatMap((c) => [c, ...visible(c)]);
 
-/** What `--help` prints on a terminal of 80 columns. */
+/** Returns the output of `--help` on a terminal of 80 columns. */
 function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => 80 });
@@ -34,7 +34,7 @@ function helpOf(command: Command): string {
 }
 
 describe('help', () => {
-  it('the command has what the documents name', () => {
+  it('the command has every subcommand in the documents', () => {
     const names = program().commands.map((c) => c.name());
     expect(names).toEqual(expect.arrayContaining(['start', 'console', 'explain', 'history', 'cluster', 'redrive', 'relay', 'config', 'completion']));
   });
@@ -71,7 +71,7 @@ describe('mistakes', () => {
     [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
     [['relay', 'manifest'], /missing required argument 'cluster'/],
     [[], /Usage: fleet-endpoints/],
-  ])('%j is answered by what was wrong, on standard error, with exit code 2', { timeout: 60_000 }, async (args, expected) => {
+  ])('%j is answered by the error, on standard error, with exit code 2', { timeout: 60_000 }, async (args, expected) => {
     const { code, out, err } = await run(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(expected);
@@ -91,7 +91,7 @@ describe('mistakes', () => {
   });
 });
 
-it('a clusters file without mistakes is told in a line, and as JSON with every default', { timeout: 60_000 }, async () => {
+it('a clusters file without mistakes is confirmed in a line, and printed as JSON with every default', { timeout: 60_000 }, async () => {
   expect(await run('config', 'check', 'clusters.example.yaml')).toEqual({
     code: 0,
     out: 'clusters.example.yaml: hub FleetEndpoints, 4 clusters, no mistakes\n',

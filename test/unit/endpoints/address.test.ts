@@ -55,7 +55,7 @@ describe('the address of a pod [UT-18 TestPodToEndpointAddressForService]', () =
     });
   });
 
-  it('the address of a pod has no node name for a pod without node, where upstream writes one that the API refuses', () => {
+  it('the address of a pod without node has no node name, while upstream writes one that the API refuses', () => {
     expect(address(v4, pod('p', { spec: { nodeName: '', containers: [] } }))).not.toHaveProperty('nodeName');
   });
 

@@ -6,7 +6,7 @@ import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { endpoints, pod, service } from '../kube/objects.ts';
 
-/** What the API server holds after a run. */
+/** Returns the API server's object after a run. */
 function run(s: Service, pods: readonly Pod[], current: Endpoints, triggerTimes?: TriggerTimes) {
   const plan = decideEndpoints({ namespace: 'ns', name: 'svc', service: s, pods, current, triggerTimes });
   const after = plan.write && plan.write.verb !== 'delete' ? plan.write.object : current;

@@ -35,7 +35,7 @@ describe('subsetsEqual [UT-30 TestEndpointSubsetsEqualIgnoreResourceVersion]', (
     expect(subsetsEqual([nulls], [{ notReadyAddresses: [] }])).toBe(true);
   });
 
-  it('tells empty from missing where Go has a pointer, but for the node name', () => {
+  it('the comparison distinguishes empty from missing like Go’s pointers, except for the node name', () => {
     const wrap = (address: object): EndpointSubset[] => [{ addresses: [{ ip: '1.1.1.1', ...address }] }];
     expect(subsetsEqual(wrap({}), wrap({ targetRef: {} }))).toBe(false);
     expect(subsetsEqual(wrap({}), wrap({ hostname: '' }))).toBe(true);
@@ -47,7 +47,7 @@ describe('subsetsEqual [UT-30 TestEndpointSubsetsEqualIgnoreResourceVersion]', (
 });
 
 describe('sameContent', () => {
-  it('sameContent does not mind another order of what is there', () => {
+  it('sameContent ignores the order of elements', () => {
     const wanted: EndpointSubset[] = [{ addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [{ port: 80 }] }];
     const there: EndpointSubset[] = [
       { addresses: [{ ip: '1.1.1.2' }], ports: [{ port: 80 }] },

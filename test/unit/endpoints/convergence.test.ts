@@ -58,7 +58,7 @@ const anyCurrent = fc.constantFrom<Endpoints | undefined>(
 const input = (s: Service, pods: readonly Pod[], current: Endpoints | undefined) => ({ namespace: 'ns', name: 'svc', service: s, pods, current });
 
 describe('decideEndpoints', () => {
-  it('writes nothing when its plan is carried out, whatever was there before', () => {
+  it('a plan that was carried out leads to no further write, from any state before', () => {
     fc.assert(
       fc.property(anyService, anyPods, anyCurrent, (s, pods, before) => {
         let [current, triggerTimes, writes] = [before, undefined as ReturnType<typeof decideEndpoints>['triggerTimes'], 0];

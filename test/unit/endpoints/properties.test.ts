@@ -32,7 +32,7 @@ const podsArbitrary = fc.array(podArbitrary, { maxLength: 20 }).map((all) =>
   ),
 );
 
-describe('whatever the pods', () => {
+describe('with any pods', () => {
   it('every eligible pod is listed exactly once under each port that it has, and no other', () => {
     fc.assert(
       fc.property(
@@ -65,7 +65,7 @@ describe('whatever the pods', () => {
     );
   });
 
-  it('no more than 1,000 addresses are listed, in no empty subset, and more than that is noted', () => {
+  it('at most 1,000 addresses are listed, without empty subsets, and a larger number is marked', () => {
     const group = fc.record({ ready: fc.nat(700), notReady: fc.nat(700), port: fc.integer({ min: 1, max: 3 }) });
     fc.assert(
       fc.property(fc.uniqueArray(group, { selector: (g) => g.port, minLength: 1, maxLength: 3 }), (groups) => {

@@ -137,7 +137,7 @@ describe('a create', () => {
 });
 
 describe('an update', () => {
-  it.each(['TCP', 'UDP', 'SCTP'])('an update has the pod under %s instead of what was there [UT-6 TestSyncEndpointsProtocol…]', (protocol) => {
+  it.each(['TCP', 'UDP', 'SCTP'])('an update replaces the subsets by the pod under %s [UT-6 TestSyncEndpointsProtocol…]', (protocol) => {
     const current = endpoints([{ addresses: [{ ip: '6.7.8.9' }], ports: [{ port: 1000, protocol }] }], foreign);
     const object = written('update', decide(service({ ports: [{ port: 80, protocol, targetPort: 8080 }] }, { foo: 'bar' }), [pod('p')], current));
     expect(object.subsets).toEqual([{ addresses: [at('p')], ports: [{ port: 8080, protocol }] }]);
@@ -153,7 +153,7 @@ describe('an update', () => {
     expect(plain.subsets?.[0]?.ports?.map((p) => p.protocol)).toEqual(['UDP', 'TCP']);
   });
 
-  it('an update has ready and other pods apart, whatever an empty selector selects [UT-10 TestSyncEndpointsItemsEmptySelectorSelectsAll…]', () => {
+  it('an update separates ready and other pods, with any empty selector [UT-10 TestSyncEndpointsItemsEmptySelectorSelectsAll…]', () => {
     const all = service({ selector: {} });
     const [ready, other] = [pod('a'), pod('b', { ips: ['1.2.3.5'], ready: false })];
     const b = at('b', '1.2.3.5');

@@ -11,7 +11,7 @@ const withReady = (status: string): Pod => {
   return { ...p, status: { ...p.status, conditions: [{ type: 'Ready', status, lastTransitionTime: since }] } };
 };
 
-it('a run that another clock saw later than now is not told as still to come', () => {
+it('a run that ended in the future by another clock is shown as now', () => {
   const facts = factsOf(explainService(input({ work: { ...noWork, generation: 1, ranAtMs: now + 400 } })), 'Work');
   expect(facts['Last run']).toBe('2026-03-01T10:00:00Z (0 s ago)');
 });
@@ -20,7 +20,12 @@ describe('why a pod is no address', () => {
   it.each<[string, Pod, string, string]>([
     ['has ended', pod(1, { phase: 'Succeeded' }), 'phase Succeeded: it has run to its end', 'phase Succeeded: it has run to its end'],
     ['has no IP', pod(1, { ips: [] }), 'it has no IP address yet', 'it has no IP address yet'],
-    ['is on an unknown node', pod(1, { node: 'n-3' }), 'its Ready condition is True', 'node n-3 is not known: left out of slices until it is'],
+    [
+      'is on an unknown node',
+      pod(1, { node: 'n-3' }),
+      'its Ready condition is True',
+      'node n-3 is unknown: left out of slices until the relay sends it',
+    ],
     ['has the other family only', pod(1, { ips: ['fd00::1'] }), 'no IPv4 address, and Endpoints have one family only', 'no IPv4 address'],
     ['ends', pod(1, { deleted: true }), 'terminating since 2024-01-01T00:01:00Z', 'terminating since 2024-01-01T00:01:00Z, still serving'],
     ['is not ready', withReady('False'), `its Ready condition is False since ${since}`, `its Ready condition is False since ${since}`],
@@ -69,27 +74,27 @@ describe('why a pod is no address', () => {
   });
 });
 
-describe('what is saved', () => {
+describe('the saved state', () => {
   const wrongly = {
     endpoints: undefined,
     slices: [slice('foo-1', [endpoint(1, { conditions: { ready: false, serving: false, terminating: false } })])],
   };
 
-  it('what is saved is told where it differs from what is to be', () => {
+  it('the saved state is shown if it differs from the wanted state', () => {
     const { endpoints, slices } = explainPod(pod(1), service(), { saved: wrongly });
     expect([endpoints.pending, slices[0]?.pending]).toEqual(['as saved it is not listed yet', 'as saved it is still listed (not ready)']);
     const shadow = explainPod(pod(1), service(), { saved: wrongly, meta: meta({ mode: 'shadow' }) });
     expect(shadow.slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
   });
 
-  it('what is saved is not compared for a controller that is switched off', () => {
+  it('the saved state is not compared for a controller that is switched off', () => {
     const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true, historyDays: 7 } });
     const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, generation: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
   });
 
-  it('what is saved is laid out by address', () => {
+  it('the saved state is listed by address', () => {
     expect(explainService(input({ saved: wrongly })).saved).toEqual([
       { object: 'IPv4 slice foo-1', address: '10.1.0.2', pod: 'pod0001', state: 'not ready', ports: 'http 80/TCP' },
     ]);
@@ -105,21 +110,21 @@ describe('the summary', () => {
 
   it.each([
     ['everything is written', input({ work: done }), '1 of 1 selected pods is ready to be reached; everything is written.'],
-    ['a run is owed', input({ work: { ...done, generation: 4 } }), '1 of 1 selected pods is ready to be reached; a run is owed.'],
+    ['a run is pending', input({ work: { ...done, generation: 4 } }), '1 of 1 selected pods is ready to be reached; a run is pending.'],
     [
       'tries failed',
       input({ work: { ...done, generation: 4, controllers: { ...done.controllers, endpoints: { ...done.controllers.endpoints, failures: 2 } } } }),
-      '1 of 1 selected pods is ready to be reached; a run is owed after 2 failed tries.',
+      '1 of 1 selected pods is ready to be reached; a run is pending after 2 failed tries.',
     ],
     [
       'the circuit is open',
       input({ work: { ...done, generation: 4 }, meta: meta({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
-      '1 of 1 selected pods is ready to be reached; a run is owed, but the cluster can’t be asked (unreachable).',
+      '1 of 1 selected pods is ready to be reached; a run is pending, but the circuit of the cluster is open (unreachable).',
     ],
     [
       'somebody else writes too',
       input({ work: done, meta: meta({ writerConflict: true }) }),
-      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and another writer keeps writing what is ours: the hub has stopped until the mode is switched.',
+      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and another writer keeps writing our objects: the hub has stopped until the mode is switched.',
     ],
     [
       'the cluster is paused',
@@ -132,16 +137,16 @@ describe('the summary', () => {
       input({ service: service({ selector: undefined }) }),
       'No selector and no annotation: its endpoints are made by hand or by another controller.',
     ],
-    ['the service is gone', input({ service: undefined, pods: [] }), 'There is no such service.'],
-  ])('says that %s', (_, world, summary) => {
+    ['the service is gone', input({ service: undefined, pods: [] }), 'The service does not exist.'],
+  ])('the summary reports that %s', (_, world, summary) => {
     expect(explainService(world).summary).toBe(summary);
   });
 
-  it('says what a shadow cluster’s own controllers say', () => {
+  it('the summary has the comparison with a shadow cluster’s own controllers', () => {
     const shadow = input({ work: done, meta: meta({ mode: 'shadow' }) });
-    expect(explainService(shadow).summary).toMatch(/the cluster’s own controllers say the same\.$/);
+    expect(explainService(shadow).summary).toMatch(/the cluster’s own controllers wrote the same\.$/);
     const differing = explainService({ ...shadow, difference: { text: '["Endpoints: missing"]', sinceMs: now - 60_000, confirmed: true } });
-    expect(differing.summary).toMatch(/say something else\.$/);
+    expect(differing.summary).toMatch(/wrote something different\.$/);
     expect([differing.differences, factsOf(differing, 'Work')['Difference']]).toEqual([
       ['Endpoints: missing'],
       'confirmed, since 2026-03-01T09:59:00Z (60 s ago)',
@@ -149,7 +154,7 @@ describe('the summary', () => {
   });
 });
 
-it('tells the state of work, service and cluster', () => {
+it('the facts have the state of work, service and cluster', () => {
   const endpoints = { doneGeneration: 4, failures: 2, retryNumber: 3, retryGeneration: 5, retryDueMs: now + 4_000 };
   const controllers = { endpoints, slices: { ...idleController, doneGeneration: 5 } };
   const lease = { id: 'l', untilMs: now + 30_000 };
@@ -158,12 +163,12 @@ it('tells the state of work, service and cluster', () => {
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({
     Generation: '5',
-    Endpoints: 'owed: generation 4 of 5 is done, 2 failed tries of 16, next try 2026-03-01T10:00:04Z (in 4 s)',
+    Endpoints: 'pending: generation 4 of 5 is done, 2 failed tries of 16, next try 2026-03-01T10:00:04Z (in 4 s)',
     EndpointSlices: 'done (generation 5)',
-    'Owed since': '2026-03-01T09:58:30Z (90 s ago)',
+    'Pending since': '2026-03-01T09:58:30Z (90 s ago)',
     'Last run': '2026-03-01T09:59:00Z (60 s ago)',
-    Lease: 'held until 2026-03-01T10:00:30Z (in 30 s)',
-    'Reads live': 'until generation 5 is done',
+    Lease: 'until 2026-03-01T10:00:30Z (in 30 s)',
+    'Reads the API server': 'until generation 5 is done',
     'Newest change seen': '2026-03-01T09:59:55Z (5 s ago)',
   });
   expect(factsOf(explanation, 'Service')).toMatchObject({ Type: 'ClusterIP', Selector: 'app=a', Ports: 'http 80/TCP → 80', Families: 'IPv4' });
@@ -172,7 +177,7 @@ it('tells the state of work, service and cluster', () => {
     'Opt-in': 'off',
     Circuit: 'closed',
     'First lists': 'complete',
-    Relay: 'heard 2026-03-01T09:59:58Z (2 s ago)',
-    'Slices of at most': '100 endpoints',
+    Relay: 'last heartbeat 2026-03-01T09:59:58Z (2 s ago)',
+    'Endpoints per slice': 'at most 100',
   });
 });

@@ -40,7 +40,7 @@ export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pod
   };
 }
 
-/** The one pod that there is to explain. */
+/** Returns the only explained pod. */
 export function onlyPod(explanation: Explanation): PodExplanation {
   if (explanation.pods.length !== 1) throw new Error(`expected one pod, got ${explanation.pods.map((p) => p.pod)}`);
   return explanation.pods[0] as PodExplanation;

@@ -1,4 +1,4 @@
-/** The explanation is held to the decisions: whatever pods and service there are, what it says of a pod is what is written of it. */
+/** Compares the explanation with the decisions: for any pods and service the verdict on a pod equals the written outputs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
@@ -104,7 +104,7 @@ function expectConsistent(world: Decided): void {
 }
 
 describe('the explanation of a pod', () => {
-  it('says of every pod what both controllers write of it', () => {
+  it('the verdict on every pod equals the writes of both controllers', () => {
     const known = nodes(node('node-1', 'zone-a'), node('node-2', undefined, { ready: false }));
     const pods = fc.uniqueArray(somePod, { maxLength: 25, selector: (p) => p.metadata.name });
     fc.assert(
@@ -113,7 +113,7 @@ describe('the explanation of a pod', () => {
     );
   });
 
-  it('says which pods are over the capacity of Endpoints', () => {
+  it('the verdicts name the pods over the capacity of Endpoints', () => {
     const pods = Array.from({ length: 1_203 }, (_, i) => pod(i, { ready: i % 3 !== 0 }));
     expectConsistent({ pods, service: service(), nodes: nodes(node('node-1', undefined)) });
     const over = explainPods(input({ pods })).filter((e) => e.endpoints.place === 'absent');

@@ -31,19 +31,24 @@ describe('who writes the endpoints of a service', () => {
     ['a cluster with slices alone', service(), { settings: { ...meta().settings, endpoints: false } }, /^fleet-endpoints \(slices alone\) \| /],
     ['both selectors', annotated('app=b', {}), { mode: 'shadow', optIn: 'active' }, /^the built-in controllers \| .*does not count yet/],
     ['opt-in', optedIn, { mode: 'shadow', optIn: 'active' }, /^fleet-endpoints, opt-in \| .*beside the built-in controllers, and no Endpoints$/],
-    ['opt-in, tried', optedIn, { mode: 'active', optIn: 'shadow' }, /^no writer: preview \| .*what would be written is shown$/],
+    ['opt-in, tried', optedIn, { mode: 'active', optIn: 'shadow' }, /^no writer: preview \| .*the hub only shows its writes$/],
     ['opt-in, off', optedIn, { mode: 'shadow', optIn: 'off' }, /^no writer: opt-in is off \| .*stay as they are$/],
     ['opt-in, paused', optedIn, { mode: 'paused', optIn: 'active' }, /^no writer: paused \| .*stay as they are$/],
     ['opt-in, contested', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
-    ['an invalid annotation', annotated('a in (b)'), { optIn: 'active' }, /^no writer: annotation \| .*"a in \(b\)" is no pair: .*stay as they are$/],
+    [
+      'an invalid annotation',
+      annotated('a in (b)'),
+      { optIn: 'active' },
+      /^no writer: annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
+    ],
     ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no writer: no selector \| .*by hand or by another controller$/],
     ['an ExternalName', annotated('app=a', { type: 'ExternalName', selector: undefined }), {}, /^no writer \| .*ExternalName/],
-  ])('it is told with the reason of %s', (_, s, more, text) => {
+  ])('the writer is shown with the reason of %s', (_, s, more, text) => {
     expect(writer(s, more)).toMatch(text);
   });
 });
 
-it('the endpoints of default/kubernetes are told to be the API server’s own', () => {
+it('the endpoints of default/kubernetes are shown as the API server’s own', () => {
   const plain = service({ selector: undefined });
   const own = { ...plain, metadata: { ...plain.metadata, namespace: 'default', name: 'kubernetes' } };
   expect(writer(own, { mode: 'shadow', optIn: 'active' })).toMatch(/^the API server \| /);
@@ -75,9 +80,9 @@ describe('a service that opts in', () => {
     expect(slices[0]?.pending).toBeUndefined();
   });
 
-  it('a service that opts in is shown with what is not written yet', () => {
+  it('a service that opts in is shown with its unwritten slices', () => {
     expect(onlyPod(explained({ meta: beside })).slices[0]?.pending).toBe('as saved it is not listed yet');
-    expect(explained({ meta: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is owed\.$/);
+    expect(explained({ meta: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is pending\.$/);
   });
 
   it.each(['shadow', 'active'] as const)(
@@ -85,8 +90,8 @@ describe('a service that opts in', () => {
     (mode) => {
       const difference = { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false };
       const explanation = explained({ meta: meta({ mode, optIn: 'shadow' }), difference });
-      expect(explanation.summary).toMatch(/nothing is written: .*the cluster’s switch for opt-in is shadow: what would be written is shown\.$/);
-      expect([explanation.differencesTitle, explanation.differences]).toEqual(['What would be written', ['EndpointSlices: would be written: x']]);
+      expect(explanation.summary).toMatch(/nothing is written: .*the cluster’s switch for opt-in is shadow: the hub only shows its writes\.$/);
+      expect([explanation.differencesTitle, explanation.differences]).toEqual(['Preview', ['EndpointSlices: would be written: x']]);
       expect(onlyPod(explanation).slices[0]?.pending).toBeUndefined();
       const off = explained({ meta: meta({ mode: 'active', optIn: 'off' }), difference });
       expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off: its slices stay as they are\.$/), []]);
@@ -102,10 +107,10 @@ describe('a service that opts in', () => {
     expect(factsOf(back, 'Saved')['Slices']).toBe('2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io');
   });
 
-  it('a service is explained by what is wrong with its annotation', () => {
+  it('a service is explained by the error of its annotation', () => {
     const explanation = explained({ meta: beside, saved, service: annotated('app') });
     expect(explanation.summary).toMatch(
-      /^The annotation fleet-endpoints\/selector cannot be followed: "app" is no pair: .*its slices stay as they are\.$/,
+      /^The annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*its slices stay as they are\.$/,
     );
     expect(onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) }).relation).toBe('left');
   });

@@ -78,7 +78,7 @@ const listed = (state: readonly Output[]) => new Map([...addressesOf(state)].map
 const plenty = 64 * 1024;
 
 describe('records of runs', () => {
-  it('records take the addresses of now back to what they were after each run', () => {
+  it('records lead from the current addresses back to those after each run', () => {
     fc.assert(
       fc.property(fc.array(outputs, { minLength: 2, maxLength: 6 }), (states) => {
         const now = addressesOf(states.at(-1) as readonly Output[]);
@@ -93,7 +93,7 @@ describe('records of runs', () => {
     );
   });
 
-  it('records say of each address that they name the state that it has now', () => {
+  it('records have for each named address its present state', () => {
     fc.assert(
       fc.property(fc.array(outputs, { minLength: 2, maxLength: 6 }), (states) => {
         const now = listed(states.at(-1) as readonly Output[]);
@@ -131,7 +131,7 @@ describe('records of runs', () => {
     );
   });
 
-  it('a text that is no record is not decoded, and what a later version adds is left out', () => {
+  it('an invalid text is not decoded, and fields of a later version are ignored', () => {
     expect(['', '{}', '[1]', '{"t":"x"}', 'null'].map(decodeRecord)).toEqual([undefined, undefined, undefined, undefined, undefined]);
     expect(decodeRecord('{"t":5,"g":1,"e":2,"future":{"a":1}}')).toMatchObject({ atMs: 5, endedMs: 7, changes: [] });
   });
@@ -150,7 +150,7 @@ describe('records of runs', () => {
     expect(decodeRecord(encodeRecord(whole, 100))?.more).toBe(107);
   });
 
-  it('what changed of an address is cut to a length that a reader can take in, and its ports are named on both sides', () => {
+  it('the change of an address is cut to a readable length, and its ports are named on both sides', () => {
     const address = (ports: string) => ({ where: 'IPv4', address: 'a', pod: 'p', state: 'ready', details: { ports } });
     const [from, to] = [address('a'.repeat(300_000)), address('b'.repeat(300_000))];
     const before = new Map([['k', from]]);
@@ -200,7 +200,7 @@ describe('records in a row', () => {
 });
 
 describe('sentences', () => {
-  it('a sentence says how an address changed in each place', () => {
+  it('a sentence has the changes of an address in each place', () => {
     const moves = [
       { where: 'Endpoints', address: '10.0.0.1', from: 'ready', to: undefined },
       { where: 'IPv4', address: '10.0.0.1', from: 'ready', to: 'not ready, terminating and serving' },
@@ -210,7 +210,7 @@ describe('sentences', () => {
       kind: 'wrote',
       headline: '1970-01-01T00:00:00.001Z wrote Endpoints and 1 slice, accepted 91 ms after the relay saw the change (due 30 ms, run 90 ms after it)',
       lines: [
-        'pod p: 10.0.0.1 went from Endpoints, where it was ready; 10.0.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since x',
+        'pod p: 10.0.0.1 removed from Endpoints, where it was ready; 10.0.0.1 changed in IPv4 slices: from ready to not ready, terminating and serving: terminating since x',
       ],
     });
   });
@@ -225,7 +225,7 @@ describe('sentences', () => {
     );
   });
 
-  it('a sentence tells what was deleted apart from what was written', () => {
+  it('a sentence separates deletions from writes', () => {
     const writes = { endpoints: 1, slices: 3 };
     const headline = (deletes: HistoryRecord['deletes']) => tell(record(0, { writes, ...(deletes && { deletes }) }))?.headline.split(', ')[0];
     expect(headline(undefined)).toBe('1970-01-01T00:00:00.001Z wrote Endpoints and 3 slices');
@@ -233,7 +233,7 @@ describe('sentences', () => {
     expect(headline({ endpoints: 1, slices: 3 })).toBe('1970-01-01T00:00:00.001Z deleted Endpoints and 3 slices');
   });
 
-  it('a sentence says one reason of both controllers once, and two apart', () => {
+  it('a sentence has a shared reason of both controllers once, and two reasons apart', () => {
     const quiet = { writes: { endpoints: 0, slices: 0 }, acceptedMs: undefined };
     const ending = (text: string) => ({ kind: 'requeued', text }) as const;
     const headline = (a: string, b: string) => tell(record(0, { ...quiet, endings: { endpoints: ending(a), slices: ending(b) } }))?.headline;

@@ -37,8 +37,8 @@ it('a stored record without a version is replaced', async () => {
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '6'));
 });
 
-describe('what a pod owes', () => {
-  it('what a pod owes is told to the service that it left and the one that it joined', async () => {
+describe('the notifications of a pod', () => {
+  it('the notifications of a pod go to its former and its new service', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     expect(woken(hub)).toEqual(['svc-a']);
@@ -47,7 +47,7 @@ describe('what a pod owes', () => {
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.unnotifiedLabels).toBeUndefined();
   });
 
-  it('what a pod owes is told whenever the message comes again: it may be because nobody has told it before', async () => {
+  it('the notifications of a pod are repeated with the message: the first ones may not have been sent', async () => {
     const hub = await withServices();
     const message = hub.live('Pod', 5, entry('Pod', 5, labelled('a')));
     const accept = refuseWakeUps(hub);
@@ -59,7 +59,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a']);
   });
 
-  it('what a pod owes is told when a list shows what somebody has listed and not told, and only then', async () => {
+  it('the notifications of a pod are sent when a list shows a listed pod without notification, and only then', async () => {
     const hub = await withServices();
     const message = hub.list('Pod', 5, entry('Pod', 5, labelled('a')));
     const accept = refuseWakeUps(hub);
@@ -82,7 +82,7 @@ describe('what a pod owes', () => {
     expect(woken(hub)).toEqual(['svc-a', 'svc-b', 'svc-c']);
   });
 
-  it('what a pod owes is told by an older entry too, and logged by it for the workers that keep pods', async () => {
+  it('the notifications of a pod are also sent by an older entry, which logs the pod for caching workers', async () => {
     const hub = await withServices();
     await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
@@ -102,7 +102,7 @@ describe('what a pod owes', () => {
     expect((await readLogEntries(hub.store, 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
   });
 
-  it('what a pod owes is what a newer version of its services selects, once it is written', async () => {
+  it('the notifications of a pod follow a newer version of its services, once it is written', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
@@ -113,8 +113,8 @@ describe('what a pod owes', () => {
   });
 });
 
-describe('a service that selects anew while a pod is being written', () => {
-  it('a service that selects anew while a pod is being written is woken by the pod if it may have run before the pod was logged', async () => {
+describe('a service that changes its selector during the write of a pod', () => {
+  it('a service that changes its selector during the write of a pod is woken by the pod if it may have run before the pod was logged', async () => {
     const hub = await withServices();
     await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
@@ -160,7 +160,7 @@ describe('a version', () => {
 });
 
 describe('a batch', () => {
-  it('goes on without the messages that cannot be read, which are put aside with the reason', async () => {
+  it('a batch continues without unreadable messages, which are quarantined with the reason', async () => {
     const hub = await withServices();
     const failed = await hub.ingest(
       'garbage',
@@ -173,18 +173,18 @@ describe('a batch', () => {
     expect(hub.queues.quarantine.waiting().map((m) => m.body)).toEqual([
       expect.stringContaining('not JSON'),
       expect.stringContaining('v is 99'),
-      expect.stringContaining('speaks for cluster another'),
+      expect.stringContaining('names cluster another'),
     ]);
   });
 
-  it('wakes a service once, whatever the number of its pods', async () => {
+  it('a batch wakes a service once for any number of its pods', async () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 20, ...Array.from({ length: 12 }, (_, i) => entry('Pod', i + 5, labelled('a', `p${i}`)))));
     expect(woken(hub)).toEqual(['svc-a']);
   });
 });
 
-it('a node that changes in what wakes nobody is another set of nodes all the same: workers keep theirs by its version', async () => {
+it('a node whose change wakes no service still raises the version of the nodes, by which workers cache them', async () => {
   const hub = await ingestHub();
   const node = (cpu: string) => ({
     metadata: { name: 'n', uid: 'n', labels: { 'topology.kubernetes.io/zone': 'a' } },
@@ -199,7 +199,7 @@ it('a node that changes in what wakes nobody is another set of nodes all the sam
   expect(await version()).toBe((before ?? 0) + 1);
 });
 
-it('a pod that is labelled anew again and again, with nobody told, stays within what the table takes', async () => {
+it('a pod that is relabelled repeatedly without notifications stays within the size of an item', async () => {
   const hub = await ingestHub();
   const tellAgain = refuseWakeUps(hub);
   const many = (n: number) => Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`label-${i}-${n}`, 'x'.repeat(63)]));

@@ -10,7 +10,7 @@ const names = fc.constantFrom('__proto__', 'constructor', 'a/b', 'a#b', '%2F', '
 const labels = fc.dictionary(fc.oneof(names, fc.string()), fc.string(), { maxKeys: 3 });
 const ips = fc.array(fc.oneof(fc.string(), fc.constantFrom('1.2.3.4', '999.1.1.1', '::1', '1.2.3.4/8', '')), { maxLength: 3 });
 
-it('names, labels and addresses that no API server would store are set aside with their message, and the other messages are applied', async () => {
+it('names, labels and addresses that no API server would store are quarantined with their message, and the other messages are applied', async () => {
   await fc.assert(
     fc.asyncProperty(names, names, labels, ips, async (ns, name, some, addresses) => {
       const hub = await ingestHub();
@@ -32,7 +32,7 @@ it('names, labels and addresses that no API server would store are set aside wit
   );
 });
 
-it('no message can make its batch come back for ever: it is handled, or put aside with a reason', async () => {
+it('no message can make its batch return for ever: it is handled, or quarantined with a reason', async () => {
   const projections = fc.oneof(
     fc.json(),
     fc.constantFrom('["u",null,[],"",1,[],1,0]', '["u",{},[[1,2]],"",1,[1],1,0]', '["u",5,[],"n",1,["x"],1,"never"]'),
@@ -54,7 +54,7 @@ it('no message can make its batch come back for ever: it is handled, or put asid
 const bad = (name: string, rv: number) => ({ ns: 'ns', name, rv: String(rv), o: '["u",{"no label!":""},[],"n",1,["1.2.3.4"],1,0]' });
 const projectionOf = async (hub: IngestHub, name: string) => (await readObject(hub.store, 'Pod', 'ns', name))?.projection;
 
-it('a bad object holds up no other of its message, is set aside by itself, and can be applied again', async () => {
+it('a bad object blocks no other object of its message, is quarantined by itself, and can be applied again', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone'))));
   const before = await projectionOf(hub, 'bad');
@@ -75,7 +75,7 @@ it('a bad object holds up no other of its message, is set aside by itself, and c
   expect(await projectionOf(hub, 'good')).toBeDefined();
 });
 
-it('a list with an object that is refused deletes the others that it does not have, and leaves that one as it was', async () => {
+it('a list with a refused object deletes unlisted objects, and leaves the refused one unchanged', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone')), entry('Pod', 5, pod('good'))));
   const before = await projectionOf(hub, 'bad');

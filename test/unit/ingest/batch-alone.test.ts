@@ -18,7 +18,7 @@ it.each([
     'one field',
     `{"v":1,"cluster":"c","session":"s","uid":"cluster-uid","base":"1","type":"live","kind":"Pod","asOf":${'['.repeat(depth)}${']'.repeat(depth)},"entries":[]}`,
   ],
-])('a message that is nested too deeply (%s) is put aside, and the others of its batch are applied', async (_, text) => {
+])('a message that is nested too deeply (%s) is quarantined, and the others of its batch are applied', async (_, text) => {
   const hub = await ingestHub();
   const nested = `z:${deflateRawSync(text).toString('base64')}`;
   const good = hub.live('Pod', 9, { ns: 'ns', name: 'p', rv: '9', o: encodeProjection('Pod', pod('p')) });

@@ -16,8 +16,8 @@ async function hubWithDeadNamespaces(): Promise<IngestHub> {
   const names = Array.from({ length: dead }, (_, i) => `preview-${i}`);
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, service()), ...names.map((ns) => ({ ...entry('Service', 5, service()), ns }))));
   await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p')), ...names.map((ns) => ({ ...entry('Pod', 6, pod('p')), ns }))));
-  // The first list finds them gone, the second forgets what was there, the third finds nothing: so the writes of pods are counted, and the fourth one
-  // finds that there was none.
+  // The first list finds the objects deleted, the second purges their records, and the third finds an empty namespace. From then on the writes of pods are
+  // counted, and the fourth list finds no writes.
   for (const asOf of [10, 20, 30, 35]) {
     await lists(hub, asOf);
     hub.clock.now += hour;
@@ -46,7 +46,7 @@ async function queriesDuring(hub: IngestHub, act: (deps: IngestHub['deps']) => P
   return queries;
 }
 
-it('a list reads the namespaces that hold something, and not those that were found empty', async () => {
+it('a list reads namespaces with content, and not those that were found empty', async () => {
   const hub = await hubWithDeadNamespaces();
   expect(await readObjects(hub.store, 'Pod', 'preview-7')).toEqual([]);
   const parts = [hub.list('Service', 40, entry('Service', 5, service())), hub.list('Pod', 40, entry('Pod', 6, pod('p'))), hub.list('Endpoints', 40)];
@@ -54,7 +54,7 @@ it('a list reads the namespaces that hold something, and not those that were fou
   expect(await queriesDuring(hub, (deps) => ingestBatch(deps, 'c', records))).toBeLessThan(20);
 });
 
-it('one that comes back is read again: what a list does not know goes', async () => {
+it('a namespace with new content is read again: unlisted objects are deleted', async () => {
   const hub = await hubWithDeadNamespaces();
   const back = { ...entry('Pod', 41, pod('again')), ns: 'preview-7' };
   const served = { ...entry('Service', 41, service()), ns: 'preview-8' };

@@ -86,7 +86,7 @@ describe('classify', () => {
     ['an object that was saved after the list was made', observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '9') }), 'ours'],
   ])('%s is decided as expected', (_what, seen, verdict) => expect(classify(seen)).toBe(verdict));
 
-  it('asks for the Service only of Endpoints with our label that nobody has saved by the second look', () => {
+  it('a second look reads the Service only for unsaved Endpoints with our label', () => {
     const mayBe = (entry: Partial<OutputState>, record?: OutputRecord): boolean =>
       mayBeWithoutService({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
     expect(mayBe({})).toBe(true);

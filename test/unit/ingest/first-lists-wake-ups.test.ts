@@ -39,7 +39,7 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
   expect(hub.woken()).toHaveLength(2);
 });
 
-it('an object of a first list is written once: its record does not say that services are to be notified', async () => {
+it('an object of a first list is written once if its record needs no mark of pending notifications', async () => {
   const writes: string[] = [];
   const hub = await begin();
   await hub.ingest(services(hub));
@@ -170,7 +170,7 @@ it('a first list does not count as complete while a newer one of its kind has be
   expect(await beginFirstList(hub.table, meta, 'Pod', versionOf(1, '40'))).toBe(false);
 });
 
-it('wake-ups are held only while the list is missing, as the table says at that moment', async () => {
+it('wake-ups are skipped only while the list is missing, by the table’s current state', async () => {
   const hub = await begin();
   const before = await readMeta(hub);
   for (const kind of kinds) await markFirstListApplied(hub.table, before, kind, versionOf(1, '1'));

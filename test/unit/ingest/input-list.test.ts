@@ -36,7 +36,7 @@ describe('a list part of an input kind', () => {
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
   });
 
-  it('believes the list where it shows an object older than what was known before it: etcd was restored, and its revision raised', async () => {
+  it('a list is right about an object older than earlier reads: etcd was restored, and its revision raised', async () => {
     const hub = await ingestHub();
     await hub.ingest(
       hub.live('Service', 5, entry('Service', 5, service())),
@@ -70,14 +70,14 @@ describe('a list part of an input kind', () => {
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
   });
 
-  it('a list part of an input kind does not go back to an entry older than what was learned after the list', async () => {
+  it('a list part of an input kind does not restore an entry older than later reads', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 15, entry('Pod', 15, pod('p', { labels: { app: 'new' } }))));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '15'));
   });
 
-  it('a list part of an input kind does not bring back what was deleted after it', async () => {
+  it('a list part of an input kind does not restore an object that was deleted after it', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')));
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
@@ -92,7 +92,7 @@ describe('a list part of an input kind', () => {
     expect(hub.metrics.get('EventsSuspect')).toBe(1);
   });
 
-  it('leaves what was made after it', async () => {
+  it('a list part of an input kind leaves objects that were created after it', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Pod', 12, entry('Pod', 12, pod('p'))));
     await hub.ingest(hub.list('Pod', 10));
@@ -200,14 +200,14 @@ describe('a list part of an output kind', () => {
     hub.woken();
     return hub;
   };
-  /** What was put off until the second look, as it comes back. */
+  /** Returns the entries for the second look, as they return. */
   const secondLook = (hub: Awaited<ReturnType<typeof known>>) => {
     const bodies = hub.queues.events.waiting().map((m) => m.body);
     hub.queues.events.purge();
     return hub.ingest(...bodies);
   };
 
-  it('finds a slice that was given to another service while nobody watched, at the second look', async () => {
+  it('a slice that was given to another service without an event is found at the second look', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: '', by: slicesManagedBy }));
     expect(hub.woken()).toEqual([]);
@@ -216,7 +216,7 @@ describe('a list part of an output kind', () => {
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
-  it('a list part of an output kind has a slice looked at live at once that is older than what was saved before the list', async () => {
+  it('a list part of an output kind causes a read of a slice that is older than its saved state before the list', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 1_000, { ns: 'ns', name: 'svc-x', rv: '6', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
@@ -230,7 +230,7 @@ describe('a list part of an output kind', () => {
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
   });
 
-  it('wakes nobody for what is as it was saved', async () => {
+  it('a list part wakes no service for saved outputs', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '7', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
     expect(hub.queues.events.waiting()).toEqual([]);

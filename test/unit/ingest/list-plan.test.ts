@@ -41,7 +41,7 @@ describe('planPage', () => {
     expect(page.alive).toBe(3);
   });
 
-  it('notifies again for an unlisted record whose services are still to be notified, but not for one that it deletes now', () => {
+  it('notifies again for an unlisted record whose services are pending, but not for one that it deletes now', () => {
     const unnotifiedLabels = [{ app: 'a' }];
     const page = plan([record('dead', '5', { ...tombstone, unnotifiedLabels }), record('newer', '21', { unnotifiedLabels })]);
     expect(names(page.pending)).toEqual(['dead', 'newer']);

@@ -79,7 +79,7 @@ async function drain(hub: IngestHub, table: Table): Promise<number> {
 
 const send = (hub: IngestHub, ...parts: readonly object[]) => hub.queues.events.send(parts.map((p) => ({ body: encodeMessage(p) })));
 const synced = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))?.lists.firstListOf;
-/** What is put off to a second look, by kind: whether it is gone, or whose it was. */
+/** Returns the entries for a second look by kind, with their deletion or former service. */
 const doubted = (hub: IngestHub): readonly OutputEntry[] =>
   hub.queues.events.waiting().flatMap((m) => {
     const message = decodeMessage(m.body) as EventsMessage;
@@ -94,7 +94,7 @@ it('the first lists of Endpoints and slices of a namespace with 20,000 services 
   expect(hub.queues.quarantine.waiting()).toEqual([]);
 });
 
-it('a part of which no run comes to the end of a step is applied in smaller steps', async () => {
+it('a part whose runs finish no step is applied in smaller steps', async () => {
   const hub = await hubWith(numbered(60));
   const entries = await Promise.all(numbered(60).map((s) => save(hub, 'Endpoints', s, s)));
   const table: Table = {
@@ -110,7 +110,7 @@ it('a part of which no run comes to the end of a step is applied in smaller step
   expect((await readCluster(hub.table, 'c'))?.lists.firstListOf.Endpoints).toBe(1);
 });
 
-it('what such a part says is told whichever of its runs finds it', async () => {
+it('the changes in such a part are notified by any of its runs', async () => {
   const names = numbered(20_000);
   const hub = await hubWith(names);
   await hub.emptyLists(6);

@@ -15,7 +15,7 @@ const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
   ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, waiting: 0, ...more }) as HeartbeatMessage;
 const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as ClusterRecord;
 
-it('the first relay of a cluster tells who the cluster is, and its session belongs to the first incarnation', async () => {
+it('the first relay of a cluster reports its identity, and its session belongs to the first incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, relay: { heartbeatAtMs: hub.clock.now }, unverified: undefined });
@@ -88,7 +88,7 @@ it('a message of a session in doubt waits twice as long each time, up to a quart
   expect(delays).toEqual([30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1000));
 });
 
-it('a session is forgotten a month after it was heard last, and not while it is heard', async () => {
+it('a session expires a month after its last message, and not while it sends', async () => {
   const hub = await ingestHub();
   const days = 24 * 3_600_000;
   const ttlDays = async () => (((await hub.table.get(sessionKey('c', 's')))?.['ttl'] as number) * 1000 - hub.clock.now) / days;

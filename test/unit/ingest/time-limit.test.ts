@@ -51,7 +51,7 @@ it('a first list that takes longer than a worker lives is applied in several run
   expect(meta && hasSynced(meta)).toBe(true);
 });
 
-it('what cannot be sent again comes back', async () => {
+it('a message that cannot be sent again becomes visible later', async () => {
   const hub = await ingestHub();
   const deps = { ...hub.deps, table: slowed(hub.table, hub.clock, 500) };
   hub.queues.events.send = async () => {
@@ -61,7 +61,7 @@ it('what cannot be sent again comes back', async () => {
   expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual(['m']);
 });
 
-it('a message that does not get on, because reading alone takes too long, is put aside in the end', async () => {
+it('a message without progress, because reading alone takes too long, is quarantined in the end', async () => {
   const hub = await ingestHub();
   const query: Table['query'] = (...args) => {
     hub.clock.now += timeoutMs;

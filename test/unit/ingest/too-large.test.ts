@@ -1,4 +1,4 @@
-/** What a tenant makes, or a relay sends, that is larger than the table or a worker can take. */
+/** Objects of tenants, and messages of relays, that are too large for the table or a worker. */
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
@@ -38,7 +38,7 @@ it('an object that does not fit an item of the table is left out, counted and na
   expect(meta && hasSynced(meta)).toBe(true);
 });
 
-it('what was known of an object that has become too large stays, and no list takes it away', async () => {
+it('the record of an object that has become too large stays, and no list deletes it', async () => {
   const hub = await ingestHub();
   const small = { ...large, metadata: { ...large.metadata, annotations: {} } };
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, small)));
@@ -53,7 +53,7 @@ it('a pod keeps as many of its former label sets as fit its item', async () => {
     pod('p', {
       labels: { app: String(i), ...Object.fromEntries(Array.from({ length: 600 }, (_, k) => [`wide-${k}`.padEnd(50, 'x'), 'y'.repeat(50)])) },
     });
-  // What is owed is never told.
+  // The table fails before notifications are sent.
   const table: Table = {
     ...hub.table,
     async update(key, change, condition) {

@@ -5,7 +5,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
-it('what was used longest ago goes first, by weight', () => {
+it('the least recently used value is dropped first, by weight', () => {
   const kept = new LruCache<number>(10, (n) => n);
   kept.set('a', 4);
   kept.set('b', 4);
@@ -17,7 +17,7 @@ it('what was used longest ago goes first, by weight', () => {
   expect(kept.keys()).toEqual(['c', 'a', 'd']);
 });
 
-it('what is heavier than all that may be kept is kept until the next', () => {
+it('a value above the limit of the cache is kept until the next', () => {
   const kept = new LruCache<number>(10, (n) => n);
   kept.set('a', 4);
   kept.set('large', 99);

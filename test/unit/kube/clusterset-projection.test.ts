@@ -11,8 +11,8 @@ const anExport: ServiceExport = {
   spec: { exportedLabels: { tier: 'front' }, exportedAnnotations: { note: 'n' } },
 };
 
-describe('the projection of what a clusterset reads', () => {
-  it('an export is what it was made of, and its status does not leave the cluster: our own conditions would come back as a change', () => {
+describe('the projection of the kinds of a clusterset', () => {
+  it('an export is its metadata, and its status does not leave the cluster: our own conditions would return as a change', () => {
     const text = encodeProjection('ServiceExport', anExport);
     expect(encodeProjection('ServiceExport', { ...anExport, status: { conditions: [condition] } })).toBe(text);
     expect(decodeProjection('ServiceExport', 'shop', 'web', text)).toEqual({
@@ -21,7 +21,7 @@ describe('the projection of what a clusterset reads', () => {
     });
   });
 
-  it('an export has those of its own annotations that say which endpoints are preferred', () => {
+  it('an export has the annotations that prefer endpoints', () => {
     const annotated = (annotations: { readonly [key: string]: string }): ServiceExport => ({
       ...anExport,
       metadata: { ...anExport.metadata, annotations },
@@ -35,7 +35,7 @@ describe('the projection of what a clusterset reads', () => {
     expect(long.metadata.annotations?.['fleet-endpoints/prefer']).toHaveLength(64);
   });
 
-  it('an import tells an edit of its spec, labels and annotations from one of its status', () => {
+  it('an import distinguishes a change of its spec, labels and annotations from a change of its status', () => {
     const metadata = { namespace: 'shop', name: 'web', uid: 'u', generation: 1, labels: { a: 'b' }, annotations: {} };
     const anImport = {
       apiVersion: anExport.apiVersion,

@@ -60,7 +60,7 @@ export function service(spec: Partial<NonNullable<Service['spec']>> = {}, labels
   };
 }
 
-/** The Endpoints `ns/svc` as the API server has them, ours unless the labels say otherwise. */
+/** Returns the Endpoints `ns/svc` of the API server, with our labels by default. */
 export function endpoints(subsets: Endpoints['subsets'], metadata: Partial<Endpoints['metadata']> = {}): Endpoints {
   return {
     apiVersion: 'v1',

@@ -4,7 +4,7 @@ import type { Pod, ServicePort } from '#shared/kube/types.ts';
 import { pod, service } from './objects.ts';
 
 describe('isPodReady', () => {
-  it('isPodReady is what the first Ready condition says', () => {
+  it('isPodReady is the status of the first Ready condition', () => {
     const conditions = (...statuses: string[]): Pod => ({
       ...pod('p'),
       status: { conditions: [{ type: 'PodScheduled', status: 'True' }, ...statuses.map((status) => ({ type: 'Ready', status }))] },
@@ -59,7 +59,7 @@ describe('findPort', () => {
   });
   const sidecar = { ...container('http', 7070, 'TCP'), restartPolicy: 'Always' };
 
-  it('takes a number as it is, whatever the containers expose', () => {
+  it('a numeric target port is used with any container ports', () => {
     expect(findPort(pod('p', { spec: { containers: [] } }), { port: 80, targetPort: 9999 })).toBe(9999);
     expect(findPort(pod('p'), { port: 80 })).toBe(0);
   });

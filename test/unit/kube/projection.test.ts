@@ -33,7 +33,7 @@ describe('a projection', () => {
     );
   });
 
-  it('keeps what the controllers read of a pod', () => {
+  it('the projection keeps the fields of a pod that the controllers read', () => {
     const full = pod('p', {
       ips: ['1.2.3.4', 'fd00::1'],
       podIP: 'fd00::1',

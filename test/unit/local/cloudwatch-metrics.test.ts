@@ -85,7 +85,7 @@ it('a widget that the deployed dashboard does not have is left out, with its que
   expect(queries).toHaveLength(titles.length);
 });
 
-it('each value stands at its time, over all pages of an answer, and a minute without one is empty', async () => {
+it('each value has its time, over all pages of an answer, and a minute without a value is empty', async () => {
   const { metrics } = await source(() => [
     [hour - 120, 7],
     [hour, 9],
@@ -105,7 +105,7 @@ it('a chosen cluster and its queue take the places that the dashboard leaves for
   ]);
 });
 
-it('what was asked is not asked again within a minute, a failure at once', async () => {
+it('an answer is not requested again within a minute, and a failure is at once', async () => {
   const { metrics, asked, clock, fail } = await source(() => [[hour, 1]]);
   fail(1);
   await expect(metrics.series(fleetDashboard, undefined, 60)).rejects.toThrow('Rate exceeded');

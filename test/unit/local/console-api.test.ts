@@ -69,12 +69,12 @@ const get = async (path: string) => {
 };
 
 describe('the console’s API', () => {
-  it('tells dashboards and clusters', async () => {
+  it('the API returns dashboards and clusters', async () => {
     const { body } = await get('/api/dashboards');
     expect(body).toMatchObject({ dashboards: [{ id: 'fleet' }, { id: 'cluster' }], clusters: ['a'] });
   });
 
-  it('tells each cluster’s state in a row', async () => {
+  it('the API returns each cluster’s state in a row', async () => {
     const { body } = await get('/api/fleet');
     expect(body).toEqual([
       {
@@ -92,13 +92,13 @@ describe('the console’s API', () => {
     ]);
   });
 
-  it('tells of each cluster the switch for services that opt in, where it is not off', async () => {
+  it('the API returns each cluster’s switch for services that opt in, unless it is off', async () => {
     await switchOptIn(table as Table, 'a', 'shadow');
     expect((await get('/api/fleet')).body).toMatchObject([{ cluster: 'a', mode: 'active, opt-in shadow' }]);
     await switchOptIn(table as Table, 'a', 'off');
   });
 
-  it('tells services and explains them', async () => {
+  it('the API returns services and explains them', async () => {
     const why = expect.stringContaining('the hub writes in place of the built-in controllers');
     expect((await get('/api/services?cluster=a')).body).toEqual([
       { namespace: 'ns', name: 'foo', type: 'ClusterIP', writer: 'fleet-endpoints', why },
@@ -107,7 +107,7 @@ describe('the console’s API', () => {
     expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
     ]);
-    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is owed.');
+    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is pending.');
     expect(explanationLines(explanation).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );
@@ -125,11 +125,11 @@ describe('the console’s API', () => {
     ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there are ns'],
     ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there are foo'],
     ['/api/explain?cluster=a&namespace=ns&service=foo&pod=x', 'no pod x in namespace ns of a: ns/foo concerns pod0001'],
-  ])('says what is wrong with %s', async (path, error) => {
+  ])('the API returns an error for %s', async (path, error) => {
     expect(await get(path)).toEqual({ status: 404, body: { error } });
   });
 
-  it('says that it is starting until the table is there', async () => {
+  it('the API reports the start until the table is ready', async () => {
     const there = table;
     table = undefined;
     expect(await get('/api/fleet')).toEqual({ status: 503, body: { error: 'the table is not ready yet' } });

@@ -55,7 +55,7 @@ describe('the points of a metric', () => {
     expect(points(store, 'EventsIn', 'Sum', { period: 1, count: 8 })).toEqual([1, 1, 1, 1, undefined, undefined, undefined, 1]);
   });
 
-  it('the points of a metric are those of all values, whatever their order and periods', () => {
+  it('the points of a metric are those of all values, in any order and any periods', () => {
     const observation = fc.tuple(fc.nat(120), fc.double({ min: 0, max: 1000, noNaN: true }));
     fc.assert(
       fc.property(fc.array(observation, { minLength: 1, maxLength: 200 }), fc.constantFrom(50, 90, 99), (observations, p) => {
@@ -103,7 +103,7 @@ describe('a dashboard', () => {
     expect([fleet.from, fleet.period, fleet.widgets[0]?.[0]?.values.length]).toEqual([start - 290, 5, 61]);
     expect(valuesOf(fleetDashboard, fleet, 'Events', 'objects')?.values.slice(-5)).toEqual([null, null, 3, 4, null]);
     expect(valuesOf(fleetDashboard, fleet, 'Oldest overdue work', 'any cluster')?.newest).toBe(12);
-    expect(valuesOf(fleetDashboard, fleet, 'Put aside', 'parked')?.newest).toBe(2);
+    expect(valuesOf(fleetDashboard, fleet, 'Messages for people', 'parked')?.newest).toBe(2);
     const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Events', 'objects')?.values.slice(-4)).toEqual([null, 3, 0, null]);
     expect(valuesOf(clusterDashboard, one, 'Syncs queue', 'waiting')?.newest).toBe(5);
@@ -132,12 +132,12 @@ describe('a dashboard', () => {
     expect(valuesOf(clusterDashboard, one, 'Endpoints and slices', 'endpoints')?.newest).toBe(7);
   });
 
-  it('says 0 for what was not counted since the run began, and nothing for what was not measured', () => {
+  it('a count without observations since the run began is 0, and a measurement is missing', () => {
     const { store, put } = clocked();
     put(0, 'EventsIn', [1]);
     const answer = seriesOf(store, fleetDashboard, undefined, { now: start + 12, minutes: 5 });
     expect(valuesOf(fleetDashboard, answer, 'Given up', 'parked')?.values.slice(-4)).toEqual([null, 0, 0, null]);
-    expect(valuesOf(fleetDashboard, answer, 'Due to written', 'p50')?.newest).toBeNull();
+    expect(valuesOf(fleetDashboard, answer, 'From due to written', 'p50')?.newest).toBeNull();
   });
 
   it.each(dashboards.map((d) => [d.title, d] as const))('%s has values in the order of its widgets and series', (_, dashboard) => {

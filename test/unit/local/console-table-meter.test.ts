@@ -10,7 +10,7 @@ import { meterTable } from '#infra/local/table-meter.ts';
 import { unmeteredTable } from '#infra/local/unmetered-table.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
-it('the table tells the units that its users consume, and not those of the console', async () => {
+it('the table’s metrics contain the units of its users, and not those of the console', async () => {
   const store = metricsStore();
   const server = dynalite({ createTableMs: 0 });
   const meter = meterTable(server, (line) => store.add(JSON.parse(line)));

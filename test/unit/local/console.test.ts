@@ -61,7 +61,7 @@ it('gives the metrics out as Prometheus text', () => {
   );
 });
 
-it('gives out no state of the fleet, of which the newest value is that of one cluster', () => {
+it('the Prometheus page has no states of the fleet, whose newest value belongs to one cluster', () => {
   const store = filledStore();
   store.add({
     _aws: {
@@ -79,14 +79,14 @@ it('sums a run up in one line', () => {
   );
 });
 
-it('serves its routes on the loopback interface and says which there are', async () => {
+it('the console serves its routes on the loopback interface and lists them', async () => {
   const server = await startConsole(0, { '/metrics': () => ({ type: 'text/plain', body: 'x 1\n' }) });
   const answer = await fetch(`${server.url}/metrics?x=1`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/plain', 'x 1\n']);
   expect((await fetch(`${server.url}/constructor`)).status).toBe(404);
   expect((await fetch(`${server.url}/metrics`, { method: 'POST' })).status).toBe(405);
   const { port } = new URL(server.url);
-  await expect(startConsole(Number(port), {})).rejects.toThrow(`port ${port} is in use: set PORT to another one, or to 0 for any that is free`);
+  await expect(startConsole(Number(port), {})).rejects.toThrow(`port ${port} is in use: set PORT to another port, or to 0 for any free port`);
   server.close();
 });
 

@@ -46,7 +46,7 @@ async function close(): Promise<void> {
 
 tableContract('that of a local run', async () => dynamoTable(client, 'fleet'));
 
-it('the table of a local run has after a restart what it had before, deletions included', async () => {
+it('the table of a local run has the same content after a restart, with deletions', async () => {
   const before = dynamoTable(client, 'fleet');
   const keys = Array.from({ length: 200 }, (_, i) => ({ pk: 'restart', sk: `item-${i}` }));
   await Promise.all(keys.map((key, i) => before.put({ ...key, n: i, dirtyIn: 'restart', dirtyAt: i })));

@@ -31,7 +31,7 @@ beforeEach(async () => {
   const dead = `dead-${++count}`;
   await sqs.send(new CreateQueueCommand({ QueueName: dead }));
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:eu-west-1:000000000000:${dead}`, maxReceiveCount: 2 });
-  // Longer than any test, but for those that wait for messages to come back.
+  // The timeout is longer than any test, except for tests that wait for returning messages.
   const create = new CreateQueueCommand({ QueueName: `q-${count}`, Attributes: { VisibilityTimeout: '60', RedrivePolicy } });
   queueUrl = (await sqs.send(create)).QueueUrl as string;
 });
@@ -76,7 +76,7 @@ async function deadLetters(): Promise<string[]> {
   return Messages.map((m) => m.Body as string);
 }
 
-it('gives the handler a real event and context, and deletes what it has handled', async () => {
+it('the mapping gives the handler a real event and context, and deletes handled messages', async () => {
   const events: SQSEvent[] = [];
   const contexts: Context[] = [];
   start(async (event, context) => {

@@ -1,4 +1,4 @@
-/** A supervisor that can be killed: starts one child, tells its pid and port. */
+/** A supervisor that can be killed. It starts one child, and prints its pid and port. */
 import { startChild } from '#infra/local/supervisor.ts';
 
 const child = startChild(

@@ -22,7 +22,7 @@ it('an import is a line with its addresses, its derived Service, and the endpoin
   expect(lines(imported([], { type: 'Headless', ports: [] })).map((l) => l.text)).toEqual(['shop/web in a (headless, derived-x): no endpoints']);
 });
 
-it('an import is told when two looks in a row have found the same sources, and stays told while they change', () => {
+it('an import is printed when two polls in a row find the same sources, and stays printed while they change', () => {
   const [none, one] = [lines(imported([])), lines(imported([slice('b', 'IPv4', 1)]))];
   let look = nextLook({ seen: [], told: [] }, none);
   expect(look.told).toEqual([]);
@@ -34,7 +34,7 @@ it('an import is told when two looks in a row have found the same sources, and s
   expect(nextLook(look, []).told).toEqual([]);
 });
 
-it('an import is told again when a source comes or goes, and not for a change of its endpoints', () => {
+it('an import is printed again when a source is added or removed, and not for a change of its endpoints', () => {
   const [one, two] = [lines(imported([slice('b', 'IPv4', 1)])), lines(imported([slice('b', 'IPv4', 7)]))];
   const both = lines(imported([slice('b', 'IPv4', 7), slice('c', 'IPv4', 1)]));
   expect(changedLines([], one)).toEqual(['import: shop/web in a (10.96.0.9, fd00::9, derived-x): 1 of b']);

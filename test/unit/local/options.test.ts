@@ -75,7 +75,7 @@ it.each([
   ['--kubeconfig k --mode paused', /argument 'paused' is invalid. Allowed choices are shadow, active\.$/],
   ['--controllers slice', /argument 'slice' is invalid. Allowed choices are endpoints, slices, both\.$/],
   ['--batch-period 901', /^--batch-period 901: a whole number from 0 to 900$/],
-])('tells what is wrong with "%s"', (line, message) => {
+])('"%s" is refused with the error', (line, message) => {
   expect(() => options(line)).toThrow(message);
 });
 
@@ -88,7 +88,7 @@ it('services that opt in are written beside the built-in controllers where that 
   expect(() => options('--opt-in on')).toThrow('Allowed choices are off, shadow, active');
 });
 
-it('several contexts are several clusters, which export and import what the line says', () => {
+it('several contexts are several clusters, which export and import by the options', () => {
   expect(options('--kubeconfig k --context a --context b --imports active --exports all --sameness all --allow-overlap')).toMatchObject({
     kubeconfig: { file: 'k', contexts: ['a', 'b'] },
     clusterset: { imports: 'active', exports: 'all', sameness: 'all', allowOverlap: true },
@@ -101,7 +101,7 @@ it('embedded clusters export and import for the demonstration, unless there is o
   expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({ imports: 'off', exports: [] });
   for (const [n, lines] of [
     [10, []],
-    [11, [expect.stringMatching(/^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports all the same$/)]],
+    [11, [expect.stringMatching(/^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports anyway$/)]],
   ] as const)
     expect(leftOut(options(`--clusters ${n}`))).toEqual(lines);
   expect(leftOut(options('--clusters 11 --exports shop --imports active'))).toEqual([]);

@@ -47,7 +47,7 @@ async function kubeconfig(server: string): Promise<string> {
   return file;
 }
 
-it('runs until Ctrl-C: gets ready, tells health and metrics, ends with everything that it started', async () => {
+it('start runs until Ctrl-C: it gets ready, serves health and metrics, and ends with all its processes', async () => {
   const run = start([]);
   await expect.poll(run.out, { timeout: 40_000 }).toMatch(/^ready: demo-1 \(active\)/m);
   const url = /console at (http:\S+)/.exec(run.out())?.[1];
@@ -65,7 +65,7 @@ it('runs until Ctrl-C: gets ready, tells health and metrics, ends with everythin
   expect(run.out()).not.toMatch(/error/i);
 }, 90_000);
 
-// That a right is missing (403) is told in the same way: supervisor.test.ts, relay/program.test.ts.
+// A missing right (403) is reported in the same way: supervisor.test.ts, relay/program.test.ts.
 it('an API server that answers 401 Unauthorized is one clear line and exit code 1', { timeout: 60_000 }, async () => {
   const [code, reason] = [401, 'Unauthorized'];
   const server = createServer((_, response) => {
@@ -80,7 +80,7 @@ it('an API server that answers 401 Unauthorized is one clear line and exit code 
   expect(run.out()).not.toMatch(/^\s+at /m);
 });
 
-it('a missing kubeconfig, an unknown context, an unknown option, a port and a data folder in use are told at once', async () => {
+it('a missing kubeconfig, an unknown context, an unknown option, a port and a data folder in use are reported at once', async () => {
   const busy = createTcpServer().listen(0, '127.0.0.1');
   await once(busy, 'listening');
   cleanUps.push(() => busy.close());

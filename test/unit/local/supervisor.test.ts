@@ -38,7 +38,7 @@ async function folder({ onTestFinished }: TestContext): Promise<string> {
   return dir;
 }
 
-/** Whether somebody listens: a process whose parent is gone may stay in the list of processes for long after its end. */
+/** Resolves to true if a process listens. The list of processes is no proof, because a process without its parent may stay in it after its end. */
 function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect')
@@ -68,7 +68,7 @@ it.concurrent('starts a child again that was killed, on the port it had', async 
   await expect.poll(() => accepts(port as number)).toBe(true);
   expect(child.pid).not.toBe(first);
   await expect.poll(() => lines).toContain(`serving as ${child.pid}`);
-  expect(notices).toEqual([expect.stringMatching(/^fake ended \(SIGKILL\); starting it again in 0.\d s$/)]);
+  expect(notices).toEqual([expect.stringMatching(/^fake ended \(SIGKILL\); restart in 0.\d s$/)]);
 });
 
 it.concurrent('lets a child end in order, and does not start it again', async (test) => {
@@ -89,7 +89,7 @@ it.concurrent('kills a child that does not end', async (test) => {
   expect(isAlive(child.pid as number)).toBe(false);
 });
 
-it.concurrent("tells in one line which right is missing when a child says that it can't go on", async (test) => {
+it.concurrent('the supervisor prints the missing right in one line when a child ends with it', async (test) => {
   const { expect } = test;
   const { fatal } = start(test, fake('forbidden'));
   await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
@@ -115,7 +115,7 @@ it.concurrent('a child ends when its supervisor is killed, and leaves Ctrl-C to 
   await expect.poll(() => accepts(port)).toBe(false);
 });
 
-it.concurrent('a table that was killed still has what it had accepted', async (test) => {
+it.concurrent('a killed table keeps all accepted writes', async (test) => {
   const { expect } = test;
   const { child } = start(test, tableProcess(await folder(test)));
   const { ports: [port] = [] } = await child.ready;
@@ -130,7 +130,7 @@ it.concurrent('a table that was killed still has what it had accepted', async (t
   client.destroy();
 });
 
-it.concurrent('queues that were killed still have messages, delays, receive counts and what is in flight', async (test) => {
+it.concurrent('killed queues keep messages, delays, receive counts and messages in flight', async (test) => {
   const { expect } = test;
   const { child } = start(test, queuesProcess(await folder(test)));
   const { ports: [port] = [] } = await child.ready;
@@ -163,7 +163,7 @@ it.concurrent('queues that were killed still have messages, delays, receive coun
   );
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.events, AttributeNames: ['All'] }));
   expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: '1', VisibilityTimeout: '20' });
-  // What a run does when it finds its data folder as it left it.
+  // A run does this with the data folder of a former run.
   expect((await createQueues(sqs, endpoint, aws.region, 'c1')).urls).toEqual(urls);
   sqs.destroy();
 });

@@ -4,7 +4,7 @@ import { type PodOptions, pod } from '../kube/objects.ts';
 
 const labels = { app: 'web' };
 const before = { resourceVersion: '1', ips: ['1.2.3.4', 'fd00::1'], readySince: '2026-01-01T00:00:00Z' };
-/** What an update of such a pod means. */
+/** Returns the change of an update of such a pod. */
 const update = (change: PodOptions, old: PodOptions = {}) =>
   podChange(pod('p', { ...before, ...old }), pod('p', { ...before, resourceVersion: '2', ...change }));
 
@@ -28,7 +28,7 @@ describe('podChange', () => {
     expect(update(change)).toBeUndefined();
   });
 
-  it('podChange is none for a version delivered again, whatever it says', () => {
+  it('podChange is none for a version delivered again with any content', () => {
     expect(update({ resourceVersion: '1', ready: false })).toBeUndefined();
   });
 

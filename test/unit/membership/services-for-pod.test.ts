@@ -18,7 +18,7 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
     ['none to some', '', 'abc', 'abc', 'abc'],
     ['one removed, one added, two kept', 'abc', 'bcd', 'ad', 'abcd'],
     ['none', '', '', '', ''],
-  ])('%s: those that gained or lost the pod, or all if the pod changed too', (_, old, now, difference, union) => {
+  ])('%s services that gained or lost the pod, or all if the pod changed too', (_, old, now, difference, union) => {
     expect(woken(old, now, false)).toBe(difference);
     expect(woken(old, now, true)).toBe(union);
   });

@@ -46,7 +46,7 @@ const decide = (input: Partial<HandOverInput>) =>
 const nothing = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
 
 describe('a service that opts in', () => {
-  it('loses what the built-in controllers have left behind, and nothing that others have made', () => {
+  it('a service loses leftovers of the built-in controllers, and no object of other writers', () => {
     expect(decide({})).toEqual({ ...nothing, leftovers: { endpoints: labelled, slices: [theirs] } });
   });
 
@@ -96,7 +96,7 @@ describe('a service that opts in', () => {
     },
   );
 
-  it('a service that opts in loses a built-in slice that a person edited, and keeps one that another controller keeps', () => {
+  it('a service that opts in loses a built-in slice that a person edited, and keeps a slice that another controller updates', () => {
     const writtenBy = (manager: string) => ({
       ...theirs,
       metadata: { ...theirs.metadata, managedFields: by(manager, '01:00', { 'f:endpoints': {} }) },
@@ -141,7 +141,7 @@ describe('a service that has its selector back', () => {
   });
 });
 
-it('a service that opts in no more, and has no selector, loses our slices alone', () => {
+it('a service that no longer opts in, without a selector, loses only our slices', () => {
   expect(decide({ writer: 'none' })).toEqual({ ...nothing, withdrawn: [ours] });
 });
 

@@ -8,7 +8,7 @@ import { pod } from '../kube/objects.ts';
 
 const changed = (change: OutputChange) => [...changedPods(change, new Map())];
 
-describe('of Endpoints the changed Pods are', () => {
+describe('the changed Pods of Endpoints are', () => {
   const address = (name: string, more: object = {}) => ({
     ip: '10.0.0.1',
     nodeName: 'n',
@@ -39,7 +39,7 @@ describe('of Endpoints the changed Pods are', () => {
   it('all where there were none', () => expect(changed({ before: [], after: [both] })).toEqual(['a', 'b']));
 });
 
-describe('of slices the changed Pods are', () => {
+describe('the changed Pods of slices are', () => {
   const endpoint = (name: string, more: Partial<Endpoint> = {}): Endpoint => ({
     addresses: ['10.0.0.1'],
     conditions: { ready: true, serving: true, terminating: false },
@@ -66,19 +66,19 @@ describe('of slices the changed Pods are', () => {
     ['none that two slices said', plan({ create: [slice('three', endpoint('c'))], delete: [there[1]] }), []],
   ])('%s', (_what, writes, expected) => expect(changed(slicesChange(there, writes))).toEqual(expected));
 
-  it('those of slices that go, of which no other slice says the same', () => {
+  it('Pods of deleted slices that no other slice has in the same state', () => {
     const others = [slice('ours', endpoint('a'), endpoint('b', { conditions: { ready: false } }))];
     expect(changed({ before: [...there, ...others], after: others })).toEqual(['b', 'c']);
   });
 
   it('all where there were none', () => expect(changed(slicesChange([], plan({ create: there })))).toEqual(['a', 'b', 'c']));
 
-  it('those whose fields that no controller knows yet change', () => {
+  it('Pods with changed fields that are unknown to the controllers', () => {
     const more = { ...endpoint('c'), deprecatedTopology: { rack: 'r' } } as Endpoint;
     expect(changed(slicesChange(there, plan({ update: [slice('two', more)] })))).toEqual(['c']);
   });
 
-  it('none whose fields come in another order, or are empty and left out', () => {
+  it('no Pods whose fields differ in order, or are empty instead of absent', () => {
     const { addresses, conditions, targetRef } = endpoint('c');
     const same = { targetRef: { uid: 'uid-c', name: 'c', kind: 'Pod' }, hostname: '', conditions, addresses } as Endpoint;
     expect(targetRef).toEqual(same.targetRef);
@@ -86,15 +86,15 @@ describe('of slices the changed Pods are', () => {
   });
 });
 
-describe('of endpoints that name no Pod, as imported ones, the changed Pods are', () => {
+describe('the changed Pods of endpoints without Pod names, as imported ones, are', () => {
   const imported = (...addresses: readonly string[]) => ({ addressType: 'IPv4', endpoints: addresses.map((a) => ({ addresses: [a] })) });
   const pods = new Map([pod('a', { ips: ['10.0.0.1', 'fd00::1'] }), pod('b', { ips: ['10.0.0.2'] })].map((p) => [p.metadata.name, p]));
   const of = (before: readonly string[], after: readonly string[]) =>
     changedPods({ before: [imported(...before)], after: [imported(...after)] }, pods);
 
-  it('those that have the address', () => expect(of(['10.0.0.1'], ['10.0.0.1', '10.0.0.2'])).toEqual(new Set(['b'])));
+  it('Pods with the address', () => expect(of(['10.0.0.1'], ['10.0.0.1', '10.0.0.2'])).toEqual(new Set(['b'])));
   it('any of the namespace where no Pod has it', () => expect(of(['10.0.0.1', '10.0.0.9'], ['10.0.0.1'])).toBe('all'));
-  it('those with the address in another form', () => {
+  it('Pods with another form of the address', () => {
     const six = { addressType: 'IPv6', endpoints: [{ addresses: ['fd00:0:0::1'] }] };
     expect(changedPods({ before: [six], after: [] }, pods)).toEqual(new Set(['a']));
   });

@@ -10,7 +10,7 @@ import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod } from '../kube/objects.ts';
 
-/** A table with the Pods, and a run by the Pods that its worker has cached. `reads`: the names of those that the run reads, "*" for all. */
+/** Creates a table with the Pods, and a run by its worker's cached Pods. `reads` are the names of Pods that the run reads, with "*" for all. */
 async function run(stored: readonly Pod[], of: { readonly cached?: readonly Pod[]; readonly fresh?: CachedPods['fresh'] }) {
   const table = memoryTable();
   const reads: string[] = [];
@@ -49,7 +49,7 @@ const changes =
     after: [{ addressType: 'IPv4', endpoints: all.map((name) => ({ addresses: ['1.2.3.4'], targetRef: { name } })) }],
   });
 
-it('a plan stands that changes fresh Pods, or none', async () => {
+it('a plan that changes fresh Pods, or none, is confirmed', async () => {
   const { runPods, reads } = await run([pod('a'), pod('b')], { fresh: new Set(['a', 'gone']) });
   expect(await runPods.plan(names, changes())).toEqual(['a', 'b']);
   expect(await runPods.plan(names, changes('a', 'gone'))).toEqual(['a', 'b']);
@@ -72,20 +72,20 @@ it('a Pod that the service does not select any more goes', async () => {
   expect(await runPods.plan(names, changes('a'))).toEqual([]);
 });
 
-it('the plan is not made again where the Pods are what they were', async () => {
+it('the plan is not made again if the Pods are equal', async () => {
   const { runPods, reads } = await run([pod('a')], {});
   let plans = 0;
   await runPods.plan(() => ++plans, changes('a'));
   expect([plans, reads]).toEqual([1, ['a']]);
 });
 
-it('the plan is not made again where the whole namespace was read and the Pods are what they were', async () => {
+it('the plan is not made again if the whole namespace was read and the Pods are equal', async () => {
   const { runPods, reads } = await run([pod('a'), pod('b'), pod('c')], {});
   expect(await runPods.confirms(changes('a', 'b', 'c')())).toBe(true);
   expect(reads).toEqual(['*']);
 });
 
-it('where many Pods are to be read, the whole namespace is, once', async () => {
+it('if many Pods must be read, the whole namespace is read once', async () => {
   const { runPods, reads } = await run([pod('a'), pod('b'), pod('c'), pod('d', { labels: {} })], { cached: [] });
   expect(await runPods.plan(names, changes('a', 'b', 'c'))).toEqual(['a', 'b', 'c']);
   await runPods.plan(names, changes('d', 'e'));

@@ -17,7 +17,7 @@ it('a message above 4 KB is compressed and comes back the same', () => {
   expect(decodeMessage(body)).toEqual(message);
 });
 
-it('whatever JSON can hold comes back the same, in characters that SQS takes', () => {
+it('any JSON value survives encoding, in characters that SQS accepts', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', 'x'.repeat(5000), '\uFFFF'), (value, padding) => {
       const body = encodeMessage({ value, padding });

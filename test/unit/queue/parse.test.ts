@@ -28,7 +28,7 @@ const valid = [
 ] as const;
 const wakeUp = { v: 1, cluster: 'c', ns: 'ns', service: 'svc', gen: 3, seq: { ep: 0, sl: 0 }, due: 5 };
 
-/** Parses, or refuses with a reason; whatever else is thrown fails the test. */
+/** Parses, or refuses with a reason. Any other error fails the test. */
 function read(parse: (body: string) => unknown, body: string): unknown {
   try {
     return parse(body);
@@ -67,7 +67,7 @@ const asBody = (message: unknown): string => {
   }
 };
 
-describe('whatever comes in is read or refused with a reason', () => {
+describe('any input is read or refused with a reason', () => {
   it('text of any kind', () => {
     const body = fc.oneof(
       fc.string(),
@@ -84,7 +84,7 @@ describe('whatever comes in is read or refused with a reason', () => {
     );
   });
 
-  it('messages of which one value is another', () => {
+  it('messages with one changed value', () => {
     fc.assert(
       fc.property(fc.oneof(...[...valid, wakeUp].map(mutated)), (message) => {
         read(readEvents, asBody(message));
@@ -105,14 +105,14 @@ describe('whatever comes in is read or refused with a reason', () => {
   });
 });
 
-it('what the relay and the workers send passes as it is, compressed or not', () => {
+it('messages of the relay and the workers pass unchanged, compressed or not', () => {
   for (const message of valid) expect(parseEventsMessage(encodeMessage(message))).toEqual(message);
   const many = { ...valid[1], entries: Array.from({ length: 200 }, (_, i) => ({ ...podEntry, name: `p${i}` })) };
   expect(parseEventsMessage(encodeMessage(many))).toEqual(many);
   expect(parseSyncMessage(encodeMessage(wakeUp))).toEqual(wakeUp);
 });
 
-it('the reason says what was wrong, what was given and what is allowed', () => {
+it('the reason has the error, the given value and the allowed values', () => {
   const reason = (message: object, parse = parseEventsMessage as (body: string) => unknown): string => {
     try {
       const parsed = parse(JSON.stringify(message)) as EventsMessage;

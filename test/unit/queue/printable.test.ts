@@ -4,7 +4,7 @@ import { parseEventsMessage } from '#shared/queue/parse.ts';
 
 const controls = String.fromCharCode(...Array.from({ length: 0x20 }, (_, i) => i), ...Array.from({ length: 0x21 }, (_, i) => 0x7f + i));
 
-/** What the call throws. */
+/** Returns the message of the error that the call throws. */
 function messageOf(call: () => unknown): string {
   try {
     call();
@@ -22,7 +22,7 @@ it.each([
   expect([...messageOf(call)].filter((c) => controls.includes(c))).toEqual([]);
 });
 
-it('a tenant may write control characters into what nobody prints: an annotation keeps no message from being read', () => {
+it('a tenant may write control characters into fields that are never printed: an annotation does not make a message unreadable', () => {
   const projection = JSON.stringify(['uid', 0, {}, { 'service.kubernetes.io/topology-mode': controls }, 0, {}]);
   const entry = { ns: 'default', name: 'svc', rv: '1', o: projection };
   const message = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1', type: 'live', kind: 'Service', asOf: '1', entries: [entry] };

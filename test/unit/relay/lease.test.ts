@@ -14,7 +14,7 @@ const standing = (more: Partial<Standing>): Standing => ({
 });
 const now = 100_000;
 
-describe('a relay that stands by', () => {
+describe('a relay on standby', () => {
   it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
     ['makes a lease where there is none', {}, 'create'],
     ['takes one that was given back', { observed: seen('', now) }, 'take'],
@@ -29,7 +29,7 @@ describe('a relay that stands by', () => {
   ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
 });
 
-describe('a relay that speaks', () => {
+describe('a leading relay', () => {
   it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
     ['renews', { observed: seen('a', now - 1_500), leadsUntilMs: now + 3_000 }, 'renew'],
     ['stops when it could not renew in time', { observed: seen('a', now - 4_500), leadsUntilMs: now }, 'lost'],

@@ -92,7 +92,7 @@ it('the window for which the outbox gathers grows with the rate of changes, so t
   expect(at500.filled).toBeGreaterThan(90);
 });
 
-it('what sync has written is gathered for longer, and holds back nothing else', async () => {
+it('echoes of sync’s writes are gathered for longer, and delay no other entry', async () => {
   const { box, clock, sent } = outbox();
   box.put('EndpointSlice', 'n/s', slice(2, 'b'));
   await clock.advance(20);
@@ -117,7 +117,7 @@ it('a kind that has whole messages again and again does not keep the others wait
   expect(sent.slice(0, 3).map((m) => m.kind)).toContain('Service');
 });
 
-it('a clock that is set back holds up nothing', async () => {
+it('a clock that is set back delays no entry', async () => {
   const { box, clock, sent } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
   await clock.advance(300);
@@ -161,7 +161,7 @@ it('a message holds at most 200 objects and about 32 KB', async () => {
   expect(sent.filter((m) => m.kind === 'Service').map(names)).toEqual([['large@2'], ['other@3']]);
 });
 
-it('a live message is less than 1 MiB before compression, whatever is in its object', async () => {
+it('a live message is less than 1 MiB before compression for any object', async () => {
   const { box, clock, sent } = outbox();
   // Each quotation mark of the projection's text is two characters in the message's.
   box.put('Service', 'n/quotes', entry('quotes', 2, '"'.repeat(256 * 1024)));
@@ -235,7 +235,7 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
   expect(box.acceptedUpTo('Pod')).toBe(String(version));
 });
 
-it('what waits is bounded in bytes too', () => {
+it('the waiting entries are bounded in bytes too', () => {
   const { box } = outbox({ maxWaitingBytes: 100_000 });
   for (let i = 0; i < 5; i++) box.put('Pod', `n/p${i}`, entry(`p${i}`, 2 + i, 'x'.repeat(25_000)));
   expect(box.isFull).toBe(true);
@@ -296,7 +296,7 @@ it('a part of a list that the queue will never take does not hold up the list’
   expect(meter.value('relay_refused_total')).toBe(1);
 });
 
-it('closed, it sends nothing more and keeps nobody waiting', async () => {
+it('a closed outbox sends nothing more and releases its callers', async () => {
   const { box, clock, queue, calls } = outbox();
   queue.refuse = true;
   box.put('Pod', 'n/a', entry('a', 2));
@@ -309,7 +309,7 @@ it('closed, it sends nothing more and keeps nobody waiting', async () => {
   expect(calls).toHaveLength(length);
 });
 
-it('echoes wait ten seconds for others, and go at once with what is none', async () => {
+it('echoes wait ten seconds for others, and are sent at once with any other entry', async () => {
   const { box, clock, sent } = outbox({ sendMs: 1 });
   box.put('EndpointSlice', 'n/a', { ...slice(2, 'a'), name: 'a' }, true);
   await clock.advance(6_000);

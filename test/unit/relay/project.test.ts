@@ -21,7 +21,7 @@ function annotated(text: string) {
 const bytesOf = (text: string): number => Buffer.byteLength(inputEntry('Service', annotated(text) as never, '5').o ?? '');
 
 describe('an object is bounded in bytes, as the table counts', () => {
-  it('a Service of few characters and many bytes is refused, and says how many', () => {
+  it('a Service of few characters and many bytes is refused, with its size', () => {
     const text = '語'.repeat(80_000);
     expect(() => bytesOf(text)).toThrow(/its projection has 3\d{5} bytes: at most 262144 are sent/);
   });
@@ -41,7 +41,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
     expect(meta && hasSynced(meta)).toBe(true);
   });
 
-  it('what cannot be read into an entry is counted once, by its kind', () => {
+  it('an unreadable object is counted once, by its kind', () => {
     const meter = new Meter();
     const sentIndex = new SentIndex({
       clock: { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 },

@@ -37,7 +37,7 @@ describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
     expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv6')?.addresses).toEqual(['fd00::1', 'fd00::2']);
   });
 
-  it('skips what is no address', () => {
+  it('an invalid address is skipped', () => {
     expect(podToEndpoint(pod(1, { ips: ['10.0.0.1', 'nonsense', 'fe80::1%eth0'] }), undefined, service(), 'IPv4')?.addresses).toEqual(['10.0.0.1']);
     expect(podToEndpoint(pod(1, { ips: ['nonsense'] }), undefined, service(), 'IPv4')).toBeUndefined();
   });

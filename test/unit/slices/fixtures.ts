@@ -125,7 +125,7 @@ export function decide(more: Partial<SlicesInput> = {}): SlicesPlan {
   return decideSlices(deepFreeze(input(more)));
 }
 
-/** The plan of the one address type that there is. */
+/** Returns the plan of the only address type. */
 export function only(plan: SlicesPlan): AddressTypePlan {
   if (plan.addressTypes.length !== 1) throw new Error(`expected one address type, got ${plan.addressTypes.length}`);
   return plan.addressTypes[0] as AddressTypePlan;

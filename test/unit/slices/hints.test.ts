@@ -37,7 +37,7 @@ describe('addHints [UT-108 TestAddHints]', () => {
     ]);
   });
 
-  it('addHints has one for each of two endpoints in two zones, and none for what is not ready', () => {
+  it('addHints gives one hint to each of two endpoints in two zones, and none to an endpoint that is not ready', () => {
     const endpoints = [at('zone-a'), at('zone-b'), at('zone-b', { conditions: { ready: false } }), at('zone-b', { conditions: {} })];
     const { slices, result } = addHints(set({ create: [planned(...endpoints)] }), ratios({ 'zone-a': 0.45, 'zone-b': 0.55 }));
     expect(zonesOf(slices.create[0]?.endpoints)).toEqual(['zone-a', 'zone-b', undefined, undefined]);

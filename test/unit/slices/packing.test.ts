@@ -193,7 +193,7 @@ describe('packing', () => {
     expect(plan.endpointsRemoved).toBe(1);
   });
 
-  it('knows an endpoint again whatever the order of its addresses', () => {
+  it('an endpoint is found again with any order of its addresses', () => {
     const ips = ['10.0.0.2', '10.0.0.1'];
     const before = slice('foo-a', [endpoint(0, { addresses: ips })]);
     expect(decide({ pods: [pod(0, { ips })], slices: [before] }).outcome).toBe('unchanged');

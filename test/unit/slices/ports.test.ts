@@ -62,7 +62,7 @@ describe('portMapKey', () => {
     expect(portMapKey(null)).toBe(portMapKey([]));
   });
 
-  it('tells apart an absent field from an empty one, and one port from two', () => {
+  it('the comparison distinguishes an absent field from an empty one, and one port from two', () => {
     const keys = [[a], [a, a], [{ ...a, name: '' }], [{ port: 1, protocol: 'TCP' }], [{ ...a, appProtocol: '' }], [{ ...a, port: 2 }], []].map(
       portMapKey,
     );

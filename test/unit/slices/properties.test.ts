@@ -51,7 +51,7 @@ const serviceArbitrary = fc
     return service({ ...spec, ports }, { labels, annotations: { [annotationTopologyMode]: mode } });
   });
 
-/** Slices that somebody may have left: half right, foreign, doubled, of other types. */
+/** Existing slices in any state: half right, foreign, duplicate, of other types. */
 const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly EndpointSlice[]> => {
   const endpoint = fc.nat(45).chain((id): fc.Arbitrary<Endpoint> => {
     const pod = pods.find((p) => p.metadata.name === `pod-${id}`);
@@ -90,7 +90,7 @@ const inputArbitrary: fc.Arbitrary<SlicesInput> = fc
 
 const live = (slices: readonly EndpointSlice[]) => slices.filter((s) => !s.metadata.deletionTimestamp);
 
-describe('whatever the input', () => {
+describe('with any input', () => {
   it('the plan does not depend on the order of pods, slices or nodes', () => {
     const shuffled = inputArbitrary.chain((before) =>
       fc
@@ -109,7 +109,7 @@ describe('whatever the input', () => {
     );
   });
 
-  it('what it is given is left as it was', () => {
+  it('the input stays unchanged', () => {
     fc.assert(
       fc.property(inputArbitrary, (before) => {
         const copy = structuredClone(before);

@@ -141,7 +141,7 @@ describe('pods whose node is not known [UT-91 TestReconcilerPodMissingNode]', ()
     expect(only(decide({ pods: [pod(0, { node: '' })] })).errors).toEqual(['skipping Pod pod0000 for Service ns/foo: Node  Not Found']);
   });
 
-  it('make a run that writes nothing fail all the same', () => {
+  it('errors make a run without writes fail', () => {
     expect(decide({ pods: some, slices: [slice('foo-a', [endpoint(0)])] })).toMatchObject({ outcome: 'write' });
   });
 });

@@ -87,7 +87,7 @@ describe('names', () => {
     expect(sliceName('foo', 'uid', 'IPv4', '', 0)).toBe(names[0]);
   });
 
-  it('pass over those that are taken', () => {
+  it('names of existing slices are skipped', () => {
     if (!draft) throw new Error('no draft');
     const first = assignName(draft, 'uid', new Set());
     const second = assignName(draft, 'uid', new Set([first.metadata.name]));
@@ -111,14 +111,14 @@ describe('names', () => {
   });
 });
 
-describe('what a run says when something failed', () => {
+describe('the messages of a run with errors', () => {
   it('joins errors as Go does: each once, in brackets if there are several', () => {
     expect(joinErrors(['a'])).toBe('a');
     expect(joinErrors(['a', 'a'])).toBe('a');
     expect(joinErrors(['a', 'b', 'a'])).toBe('[a, b]');
   });
 
-  it('what a run says when something failed is an event on the service', () => {
+  it('the messages of a run with errors are an event on the service', () => {
     expect(slicesFailureEvent(service({}, { resourceVersion: '7' }), 'ERR')).toEqual({
       type: 'Warning',
       reason: 'FailedToUpdateEndpointSlices',
@@ -135,7 +135,7 @@ describe('what a run says when something failed', () => {
     expect(writeFailure.deleteUnsupported(service(), 'foo-a', 'ERR')).toBe('error deleting foo-a EndpointSlice for Service ns/foo: ERR');
   });
 
-  it('what a run says when something failed is silent about a namespace that is going away, whatever the status', () => {
+  it('the messages of a run with errors are suppressed for a terminating namespace, with any status', () => {
     expect(isNamespaceTerminating({ status: 403, causes: ['NamespaceTerminating'], message: '' })).toBe(true);
     expect(isNamespaceTerminating({ status: 403, reason: 'Forbidden', causes: [], message: '' })).toBe(false);
   });

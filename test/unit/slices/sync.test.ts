@@ -5,7 +5,7 @@ import { carryOut, decide, endpoint, httpPorts, input, managed, only, pod, pods,
 const state = { triggerTimes: { service: 1, pods: new Map() }, hints: { populated: true, zones: { IPv4: { a: 1 } } } };
 
 describe('decideSlices', () => {
-  it('leaves a service without a selector alone, with what is remembered of it [UT-60 TestSyncServiceNoSelector]', () => {
+  it('a service without a selector stays unchanged, with its cached state [UT-60 TestSyncServiceNoSelector]', () => {
     const plan = decide({ ...state, service: service({ selector: undefined }), slices: [slice('foo-a', [endpoint(1)])] });
     expect(plan).toMatchObject({ outcome: 'no-selector', addressTypes: [], unsupported: [], ...state });
   });
@@ -105,7 +105,7 @@ describe('decideSlices', () => {
     });
   });
 
-  it('writes nothing for what is as it should be, empty lists being null or missing', () => {
+  it('a run writes nothing if the outputs are right, with empty lists as null or missing', () => {
     const settled = slice('foo-a', [endpoint(1)]);
     expect(decide({ pods: [pod(1)], slices: [settled] })).toMatchObject({
       outcome: 'unchanged',
@@ -124,7 +124,7 @@ describe('decideSlices', () => {
     expect(only(plan).events).toEqual([]);
   });
 
-  it('says which label values its numbers go under', () => {
+  it('the metrics have these label values', () => {
     const labels = (spec: object, annotations = {}) => {
       const { topology, trafficDistribution } = decide({ service: service(spec, { annotations }) });
       return [topology, trafficDistribution];

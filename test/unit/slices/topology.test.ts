@@ -33,7 +33,7 @@ describe('zoneRatios [UT-109 TestSetNodes]', () => {
     ['a node with an empty zone', ['zone-a 1', 'zone-b 1', 'empty 1']],
     ['a node without CPUs', ['zone-a 1', 'zone-b 1', 'zone-b -']],
     ['a node with no CPU', ['zone-a 1', 'zone-b 1', 'zone-b 0']],
-  ])('says nothing with %s', (_, specs) => {
+  ])('hints have no reason with %s', (_, specs) => {
     expect(ratios(...specs)).toBeUndefined();
   });
 
@@ -68,7 +68,7 @@ describe('isOverloaded [UT-68 Test_checkNodeTopologyDistribution]', () => {
     expect(overloaded(counts, ...specs)).toBe(expected);
   });
 
-  it('isOverloaded is told by any address type', () => {
+  it('isOverloaded is true if any address type is overloaded', () => {
     const zones = { IPv4: { 'zone-a': 5, 'zone-b': 5 }, IPv6: { 'zone-a': 9, 'zone-b': 1 } };
     expect(isOverloaded({ populated: false, zones }, zoneRatios(cluster('zone-a 1', 'zone-b 1')))).toBe(true);
   });
@@ -103,7 +103,7 @@ describe('hintsEnabled [UT-105 Test_hintsEnabled]', () => {
 describe('allocate', () => {
   const thirds = new Map(['a', 'b', 'c'].map((zone) => [zone, 1 / 3]));
 
-  it('gives each zone its minimum and what is left as room', () => {
+  it('each zone gets its minimum, and the rest is free', () => {
     expect(allocate(thirds, 9)).toEqual(new Map(['a', 'b', 'c'].map((zone) => [zone, { minimum: 3, maximum: 3, desired: 3 }])));
     expect(
       allocate(
@@ -137,7 +137,7 @@ describe('allocate', () => {
     expect(allocate(thirds, endpoints)).toBe(text);
   });
 
-  it('says so when the nodes say too little', () => {
+  it('a reason is reported when the nodes have too little data', () => {
     expect(allocate(undefined, 9)).toBe('Insufficient Node information: allocatable CPU or zone not specified on one or more nodes');
     expect(allocate(new Map(), 9)).toBe('Nodes only ready in one zone');
   });
@@ -161,7 +161,7 @@ describe('a cluster whose nodes change [UT-69 TestUpdateNode]', () => {
     expect(after.create[0]?.endpoints?.map((e) => e.hints)).toEqual([{ forZones: [{ name: 'zone-a' }] }, { forZones: [{ name: 'zone-b' }] }]);
   });
 
-  it('says something else while no node was ever seen', () => {
+  it('another reason is reported while no node was ever seen', () => {
     expect(run(['zone-a 1', 'zone-b 1'], false).events.map((e) => e.message)).toEqual(['Nodes only ready in one zone, addressType: IPv4']);
   });
 });

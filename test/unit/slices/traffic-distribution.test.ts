@@ -58,7 +58,7 @@ describe('hintByTrafficDistribution [UT-111 TestReconcileHints]', () => {
     expect(hints(hintByTrafficDistribution(zoneless, 'PreferSameNode').create)).toEqual([[{ forNodes: [{ name: 'node-1' }] }, undefined]]);
   });
 
-  it('neither checks nor changes what is not ready', () => {
+  it('endpoints that are not ready are neither checked nor changed', () => {
     const unready = slice('foo-a', [at('zone-b', 'node-2', { conditions: { ready: false }, hints: zone('stale') })]);
     const { update, unchanged } = hintByTrafficDistribution(set({ unchanged: [unready] }), 'PreferClose');
     expect([update, unchanged]).toEqual([[], [unready]]);

@@ -9,7 +9,7 @@ interface Call {
   readonly fail: (error: Error) => void;
 }
 
-/** A table in which every item is there, and says in how manieth call it was read. */
+/** A table with every item, whose items contain the number of the call that read them. */
 function fakeTable() {
   const calls: Call[] = [];
   const send = ({ input }: { input: { Key?: { sk: { S: string } }; RequestItems?: { t: { Keys: { sk: { S: string } }[] } } } }) =>
@@ -52,7 +52,7 @@ it('reads that are asked for while four calls are under way wait and go together
   expect(await Promise.all(first)).toEqual([1, 2, 3, 4]);
 });
 
-it('a call that fails fails its own reads, and the ones that waited for it go', async () => {
+it('a failing call fails its own reads, and waiting reads continue', async () => {
   const { calls, get } = fakeTable();
   const first: Promise<unknown>[] = [];
   for (const sk of ['a', 'b', 'c', 'd']) {

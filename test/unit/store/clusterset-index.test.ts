@@ -21,7 +21,7 @@ const exportEntryKey = (cluster: string, say = ''): string => JSON.stringify({ c
 const names = async (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> =>
   (await listed(namesInSet(table, 'prod', 'shop'))).map(({ name }) => name);
 
-describe('the index of what a set exports', () => {
+describe('the index of a set’s exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
     const table = memoryTable();
     await saveExportEntry(table, key, 'b', exportEntryKey('b'));
@@ -44,7 +44,7 @@ describe('the index of what a set exports', () => {
     expect([...(await readSetEntries(table, key)).faces.keys()]).toEqual(['c']);
   });
 
-  it('a run that has stood still takes back nothing of what a newer one has saved', async () => {
+  it('a delayed run does not undo a newer run’s saved entry', async () => {
     const table = memoryTable();
     const facesOf = async () => [...(await readSetEntries(table, key)).faces.values()];
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'first'), {})).toBe(true);
@@ -66,7 +66,7 @@ describe('the index of what a set exports', () => {
     expect((await readSetEntries(table, key)).winner).toBe('{"c":1}');
   });
 
-  it('what a run owes the exports of a name is no export, and is there until it is paid', async () => {
+  it('the mark of a run that must wake the exports of a name is no export, and stays until the exports are woken', async () => {
     const table = memoryTable();
     await savePendingWakeUp(table, key, owing('export', 'b'), true);
     await savePendingWakeUp(table, key, owing('import', 'b'), true);

@@ -6,7 +6,7 @@ import { memoryTable } from '#test/support/table-memory.ts';
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 
 describe('the report of an import', () => {
-  it('a report that says the same keeps the time since when it does, and is not written', async () => {
+  it('an equal report keeps its start time, and is not written', async () => {
     const table = memoryTable();
     await saveImportReport(table, web, { held: ['b'] }, 1_000);
     const { put } = table;
@@ -18,7 +18,7 @@ describe('the report of an import', () => {
     expect((await readImportReport(table, web))?.sinceMs).toBe(3_000);
   });
 
-  it('a report that has nothing to say any more goes, and none is made for an import that is well', async () => {
+  it('an empty report is deleted, and a successful import has none', async () => {
     const table = memoryTable();
     await saveImportReport(table, web, { notReady: 'the cluster has none of IPv6' }, 1_000);
     await saveImportReport(table, web, { notReady: undefined }, 2_000);
@@ -26,7 +26,7 @@ describe('the report of an import', () => {
     expect(table.dump()).toEqual([]);
   });
 
-  it('a report of a later version, with a field that this one does not know, is read all the same', async () => {
+  it('a report of a later version with an unknown field is read', async () => {
     const table = memoryTable();
     await table.put({ ...importReportKey('a', 'shop', 'web'), r: JSON.stringify({ held: ['b'], later: { more: 1 } }), since: 5 });
     expect(await listImportReports(table, 'a')).toMatchObject([{ namespace: 'shop', name: 'web', sinceMs: 5, report: { held: ['b'] } }]);

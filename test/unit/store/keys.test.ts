@@ -22,7 +22,7 @@ const hostile = fc.oneof(
 );
 const three = fc.tuple(hostile, hostile, hostile);
 
-it('two services never share a key, whatever they are called', () => {
+it('two services never share a key, with any names', () => {
   fc.assert(
     fc.property(three, three, (a, b) => {
       fc.pre(JSON.stringify(a) !== JSON.stringify(b));
@@ -33,7 +33,7 @@ it('two services never share a key, whatever they are called', () => {
   );
 });
 
-it('the key of a work item tells whose it is', () => {
+it('the key of a work item identifies its service', () => {
   fc.assert(
     fc.property(three, ([cluster, namespace, service]) => {
       expect(parseWorkKey(workKey(cluster, namespace, service).pk)).toEqual({ cluster, namespace, service });
@@ -58,7 +58,7 @@ it('namespaces are ordered as the keys of their objects are in a list', () => {
   expect(byKey).toEqual(byObject);
 });
 
-it('a name comes back from its key as it went in, whatever it is', () => {
+it('a name survives its key unchanged', () => {
   fc.assert(
     fc.property(hostile, (name) => {
       expect(unescaped(escaped(name))).toBe(name);

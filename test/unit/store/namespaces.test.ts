@@ -24,11 +24,11 @@ async function index() {
 
 it.each<readonly [string, string, readonly string[], readonly string[]]>([
   ['', '', ['a', 'b', 'b-2', 'b.c', 'd'], ['a', 'b', 'b-2', 'b.c', 'c', 'd']],
-  // Within a namespace, and over one that holds no service any more.
+  // The ranges lie within a namespace, and span an empty one.
   ['b/svc-1', 'b/svc-9', ['b'], ['b.c', 'b']],
   ['b/svc-1', 'd/', ['b', 'd'], ['b.c', 'b', 'c', 'd']],
   ['d/svc-1', '', ['d'], ['d']],
-])('a list’s part from "%s" to "%s" reads the index of its range and no more of it', async (from, to, found, reads) => {
+])('a list’s part from "%s" to "%s" reads only its range of the index', async (from, to, found, reads) => {
   const { table, read } = await index();
   const namespaces = await namespacesInRange({ table, cluster: 'k' }, 'Service', { from, to });
   expect(namespaces.map((n) => n.name).sort()).toEqual([...found].sort());

@@ -31,7 +31,7 @@ const endpoints = (rv: string, more: Partial<OutputRecord> = {}): OutputRecord =
   ...more,
 });
 
-it('what is newer replaces what is older, in whatever order they are saved', async () => {
+it('a newer state replaces an older one, in any order of saving', async () => {
   const table = memoryTable();
   expect(await saveOutput(table, service, endpoints('9'))).toBe(true);
   expect(await saveOutput(table, service, endpoints('10'))).toBe(true);
@@ -49,7 +49,7 @@ it('"gone" replaces the version that went, and no newer one', async () => {
   expect(await saveOutput(table, service, endpoints('11'))).toBe(true);
 });
 
-it('forgetting takes away the kinds it is told to, and what is kept on the other shelf stays', async () => {
+it('forgetting deletes the given kinds, and keeps the other source’s outputs', async () => {
   const table = memoryTable();
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
   await saveOutput(table, service, endpoints('10'));
@@ -166,7 +166,7 @@ describe('a body that a late worker has saved', () => {
   });
 });
 
-describe('an output that is larger than what is saved', () => {
+describe('an output above the maximum saved size', () => {
   const most = { unitBytes: 1024, savedBytes: 500 };
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 's' }];
   const ours = { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy };

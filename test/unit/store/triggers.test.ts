@@ -24,7 +24,7 @@ function store() {
   let stored = none;
   return {
     table,
-    /** Saves, reads back, and tells which buckets were written. */
+    /** Saves and reads back the state. Resolves to it and to the written buckets. */
     async save(next: Triggers): Promise<{ readonly read: Triggers; readonly wrote: number; readonly text: string | null }> {
       written.length = 0;
       const text = await saveTriggers(counted, service, { next, stored });
@@ -43,7 +43,7 @@ describe('trigger times', () => {
     expect(text?.length).toBeLessThanOrEqual(1200);
   });
 
-  it('trigger times of many pods are kept in buckets, of which a change writes only its own', async () => {
+  it('trigger times of many pods are kept in buckets, and a change writes only its own bucket', async () => {
     const { save } = store();
     const first = await save({ endpoints: times(500), slices: times(500) });
     expect(first.read).toEqual({ endpoints: times(500), slices: times(500) });
@@ -76,7 +76,7 @@ describe('trigger times', () => {
     }
   });
 
-  it('come back as they were, whatever the pods are called', async () => {
+  it('trigger times survive storage unchanged, with any names of pods', async () => {
     const part = fc.option(
       fc.record({
         service: fc.nat(),

@@ -16,7 +16,7 @@ it('the order of the texts is the order of incarnations, then of the numbers', (
   );
 });
 
-it('a version tells what it was made of, and every version is newer than none', () => {
+it('a version contains its parts, and every version is newer than none', () => {
   fc.assert(
     fc.property(incarnation, resourceVersion, (i, rv) => {
       const version = versionOf(i, rv);
@@ -26,7 +26,7 @@ it('a version tells what it was made of, and every version is newer than none', 
   );
 });
 
-it('what no conforming API server gives as a resourceVersion is refused', () => {
+it('a text that no conforming API server returns as a resourceVersion is refused', () => {
   for (const bad of ['', '-1', '01', '1e3', ' 1', '1 ', '١', '1'.repeat(40), 'abc', '0x1']) {
     expect(isResourceVersion(bad), bad).toBe(false);
     expect(() => versionOf(1, bad), bad).toThrow(/not a resourceVersion/);

@@ -68,7 +68,7 @@ it('in shadow mode the rights of the writer are asked for every ten minutes, and
   expect((await meta()).readiness.rights).toMatchObject({ error: 'unauthorized' });
 });
 
-it('an active cluster is not asked, but one that is paused or that stopped for a second writer is: it may be active again', async () => {
+it('an active cluster is not checked, but a paused one or one stopped by a second writer is: it may be active again', async () => {
   const { table, asked, sweepAfter } = await shadowCluster();
   await switchMode(table, 'c', 'active', 1_000_000);
   await sweepAfter(0);

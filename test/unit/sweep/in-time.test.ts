@@ -114,7 +114,7 @@ const ids = (count: number): readonly string[] => Array.from({ length: count }, 
 
 describe('while clusters that are not written to cannot be reached', () => {
   it.each([40, 300])(
-    '%i of them keep no run from its end, and every cluster is told of in each',
+    '%i of them leave each run its end, and every cluster is reported in each',
     async (count) => {
       const { add, minute, told } = fleet();
       for (const id of ids(count)) await add(id, 'shadow');
@@ -127,7 +127,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     60_000,
   );
 
-  it('each of 300 has been asked for its rights within a quarter of an hour, and one that can be reached too', async () => {
+  it('each of 300 has its rights checked within a quarter of an hour, and a reachable one too', async () => {
     const reachable = async () => ({ allows: async () => true, dryRunCreate: async () => {} }) as never;
     const { add, minute, table } = fleet({ cluster: (meta) => (meta.id === 'c-0150' ? reachable() : unreachable()) });
     for (const id of ids(300)) await add(id, 'shadow');
@@ -137,7 +137,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     expect(rights[150]).toMatchObject({ missing: [] });
   }, 60_000);
 
-  it('300 whose identity is in doubt, and lists to be confirmed, take nobody else’s time', async () => {
+  it('300 clusters with unclear identity, and lists to be confirmed, do not delay others', async () => {
     const { add, minute, table, told } = fleet();
     const unbound = JSON.stringify({ state: 'unbound', session: 's2', uid: 'other', sinceMs: 1 });
     for (const id of ids(300)) {
@@ -152,7 +152,7 @@ describe('while clusters that are not written to cannot be reached', () => {
   }, 60_000);
 });
 
-it('1,000 clusters on a table that takes 20 ms a call are told of in each run', async () => {
+it('1,000 clusters on a table that takes 20 ms a call are reported in each run', async () => {
   const { add, minute, told } = fleet({ tableMs: 20 });
   for (const id of ids(1000)) await add(id, 'active');
   for (let run = 0; run < 2; run++) {
@@ -161,7 +161,7 @@ it('1,000 clusters on a table that takes 20 ms a call are told of in each run', 
   }
 }, 60_000);
 
-it('where a run does not come to every cluster, the next one begins elsewhere, and it fails', async () => {
+it('if a run does not reach every cluster, the next one begins elsewhere, and it fails', async () => {
   const { add, minute, told } = fleet({ tableMs: 2_000 });
   for (const id of ids(200)) await add(id, 'active');
   const reached = new Set<string>();
@@ -184,7 +184,7 @@ describe('when a whole fleet is switched at once', () => {
     expect(woken('a').size).toBe(0);
   });
 
-  it('what one run cannot wake the next ones do, and a large cluster does not keep small ones waiting', async () => {
+  it('services that one run cannot wake are woken by the next ones, and a large cluster does not delay small ones', async () => {
     const { add, addServices, minute, table, told, woken } = fleet({ tableMs: 50 });
     await add('a-large', 'shadow');
     await addServices('a-large', 20_000);
@@ -204,7 +204,7 @@ describe('when a whole fleet is switched at once', () => {
   }, 120_000);
 });
 
-it('clearing what a removed cluster has left takes the time that is left, and no more', async () => {
+it('clearing the records of a removed cluster takes only the remaining time', async () => {
   const { add, minute, table, told } = fleet({ tableMs: 500 });
   await add('here', 'active');
   await add('gone', 'active');

@@ -1,4 +1,4 @@
-/** What the twice-daily resync reads and wakes of a cluster with more namespaces than a run should read. */
+/** Reads and wake-ups of the twice-daily resync in a cluster with more namespaces than a run may read. */
 import { expect, it } from 'vitest';
 import { resync } from '#functions/sweep/resync.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
@@ -15,7 +15,7 @@ import { silent } from '../ingest/hub.ts';
 
 const minuteMs = 60_000;
 
-/** Each namespace that is named holds so many services; those that held some once and hold none now come on top. */
+/** Creates namespaces with these numbers of services, and further namespaces that are empty now. */
 async function clusterOf(namespaces: { readonly [name: string]: number }, dead = 0) {
   const memory = memoryTable();
   await registerCluster(memory, { id: 'c', mode: 'active' }, 0);
@@ -75,7 +75,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
   };
 }
 
-it('a run reads a bounded part of an index that only grows, and every service is run again all the same', async () => {
+it('a run reads a bounded part of an index that only grows, and every service still runs again', async () => {
   const { woken, maxRead, pass } = await clusterOf({ a: 2, 'ci-5': 1, z: 3 }, 30_000);
   await pass(2 * 720);
   expect([...woken.keys()].sort()).toEqual(['a/svc-00000', 'a/svc-00001', 'ci-5/svc-00000', 'z/svc-00000', 'z/svc-00001', 'z/svc-00002']);
@@ -88,7 +88,7 @@ it('once it knows how many there are it spreads them over the period, those of o
   maxRead.woken = 0;
   woken.clear();
   await pass(3 * 720);
-  // What two minutes have together, as less than ten are not woken.
+  // The number covers two minutes, because less than ten services are not woken.
   expect(maxRead.woken).toBeLessThan(20);
   expect(new Set(woken.values())).toEqual(new Set([3]));
   expect(woken.size).toBe(5_001);
@@ -107,12 +107,12 @@ it('services wait for others to be woken with, so that they share messages and r
     await pass(2 * 720);
     expect(new Set(woken.values())).toEqual(new Set([2]));
     expect(woken.size).toBe(services);
-    // The end of a round has what is left.
+    // The end of a round wakes the rest.
     expect(batches.filter((n) => n < least).length).toBeLessThanOrEqual(2);
   }
 }, 60_000);
 
-it('what did not fit into a period is gone on with in the next, without a second round before the first has ended', async () => {
+it('the rest of a period continues in the next, without a second round before the end of the first', async () => {
   const { table, woken, pass } = await clusterOf({ large: 3_000 });
   await pass(720);
   woken.clear();

@@ -37,14 +37,14 @@ describe('the state of a cluster', () => {
     expect(statesOf({ mode: 'active', heartbeatAt: now, ...lists, ...item })).toMatchObject(states);
   });
 
-  it('the state of an active cluster whose relay was never heard of waits for its first lists, and has no age to tell', () => {
+  it('the state of an active cluster without a heartbeat waits for its first lists, and has no age', () => {
     const states = statesOf({ mode: 'active' });
     expect(states).toMatchObject({ GateClosed: 1 });
     expect(states).not.toHaveProperty('RelayHeartbeatAge');
     expect(states).not.toHaveProperty('SilentRelays');
   });
 
-  it('the state of a cluster in shadow mode tells of its relay and lists, and nothing of a circuit that was left open', () => {
+  it('the state of a cluster in shadow mode has its relay and lists, and no circuit that stayed open', () => {
     expect(statesOf({ mode: 'shadow', heartbeatAt: now - 1_000, ...lists, ...circuit('unreachable') })).toEqual({
       RelayHeartbeatAge: 1,
       SilentRelays: 0,

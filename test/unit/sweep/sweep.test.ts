@@ -35,7 +35,7 @@ const failingFor = (table: Table, cluster: string, error: Error): Table => ({
   queryDirty: (partition, until, limit) => (partition === cluster ? Promise.reject(error) : table.queryDirty(partition, until, limit)),
 });
 
-it('a cluster for which it fails keeps it from nothing else, and it says so in the end', async () => {
+it('a failing cluster does not stop the other steps, and is reported in the end', async () => {
   const { table, last, deps } = await hubOf('a', 'b', 'c');
   await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: reportCluster of b');
   for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
@@ -50,7 +50,7 @@ it('a cluster that cannot be asked is no failure of its own', async () => {
   expect(last.get('a ShadowDifferences')).toBe(0);
 });
 
-it('tells how many services differ as things are now, as long as they do', async () => {
+it('sweep publishes the current number of services that differ, as long as they do', async () => {
   const { table, last, deps } = await hubOf('a', 'b');
   const differ = (name: string, confirmed: boolean | undefined) =>
     saveDifference(table, { cluster: 'a', namespace: 'ns', name }, confirmed === undefined ? undefined : { text: '[]', sinceMs: 1, confirmed });
@@ -66,7 +66,7 @@ it('tells how many services differ as things are now, as long as they do', async
   expect(last.get('a ShadowDifferences')).toBe(1);
 });
 
-it('lists that are to be confirmed come when every cluster has had the rest, and what was put is out by then', async () => {
+it('lists to be confirmed come after the other steps of every cluster, and the metrics are published before', async () => {
   const { table, last, deps } = await hubOf('a', 'b');
   await registerCluster(table, { id: 'z', mode: 'active' }, 0);
   await switchMode(table, 'a', 'active', 0);

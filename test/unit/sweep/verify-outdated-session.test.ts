@@ -8,7 +8,7 @@ import { bindSession, readSession } from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
-/** The history went back at 1,000 s; a session of before is heard of again. The cluster has come to version 150. */
+/** The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150. */
 async function heard({ read, at, away = false }: { readonly read: string; readonly at: number; readonly away?: boolean }) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
@@ -28,20 +28,20 @@ async function heard({ read, at, away = false }: { readonly read: string; readon
   return { unverified: after.unverified, ownLists: after.lists.ownListsWanted, session: await readSession(hub.table, 'c', message.session) };
 }
 
-it('a relay that lives on and has read nothing newer than the cluster holds speaks for its present history', async () => {
+it('a live relay that has read nothing newer than the cluster’s version belongs to its present history', async () => {
   expect(await heard({ read: '140', at: 1_000_001 })).toEqual({
     unverified: undefined,
-    // What it said meanwhile counted for nothing: sweep lists for itself.
+    // The session's messages meanwhile were ignored, so sweep makes its own lists.
     ownLists: ['Service', 'Pod', 'Node'],
     session: 2,
   });
 });
 
-it('one that has read what the cluster has not come to is of the former history', async () => {
+it('a session that has read newer versions than the cluster has belongs to the former history', async () => {
   expect(await heard({ read: '151', at: 1_000_001 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
 });
 
-it('one that was heard before the history went back is not asked about', async () => {
+it('a session whose last heartbeat was before the history went back is not checked', async () => {
   expect(await heard({ read: '140', at: 999_999 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
 });
 

@@ -66,7 +66,7 @@ it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   expect(session).toBe(1);
 });
 
-it('a session of another cluster belongs to no incarnation while the cluster that answers is the one that we know', async () => {
+it('a session of another cluster is bound to no incarnation while the cluster that answers is the recorded one', async () => {
   const { hub, after, session } = await judged({ uid: 'other' });
   expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
   expect(session).toBe(0);

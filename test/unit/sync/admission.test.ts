@@ -18,7 +18,7 @@ interface Row {
   readonly admission: string;
 }
 
-/** A column that is left out stands for all its values. */
+/** A missing column means all its values. */
 const table: readonly Row[] = [
   { mode: ['paused'], isKnown: false, admission: 'postpone: paused' },
   { conflict: true, isKnown: false, admission: 'postpone: paused' },
@@ -82,7 +82,7 @@ function admitted(c: Case, random = 0.5): string {
   return admission.kind === 'requeue' ? `postpone: ${admission.outcome.reason}` : admission.kind;
 }
 
-it('every cluster is admitted as the table says', () => {
+it('every cluster is admitted by the table', () => {
   const wrong = cases.flatMap((c) => {
     const expected = table.find((row) => matches(row, c))?.admission;
     return admitted(c) === expected ? [] : [{ ...c, expected, admitted: admitted(c) }];

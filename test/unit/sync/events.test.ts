@@ -50,7 +50,7 @@ it('one object gets 25 events at once, then one each five minutes; others have a
   expect(events()).toHaveLength(27);
 });
 
-it('a message is cut to what the API server takes', async () => {
+it('a message is cut to the API server’s maximum', async () => {
   const { api, events, recorder } = cluster();
   await recorder.record(api, sketch('x'.repeat(5000)));
   expect(events()[0]?.message).toHaveLength(1024);

@@ -19,7 +19,7 @@ it('Endpoints that were saved before the cluster was restored are read from it, 
   expect(mustReadFromApiServer(run(saved('Endpoints', 1), saved('EndpointSlice', 2)), 'slices')).toBe(false);
 });
 
-it('what was saved since the restore is believed, and what was gone before it is not asked for', () => {
+it('outputs saved since the restore are trusted, and outputs deleted before it are not read', () => {
   expect(mustReadFromApiServer(run(saved('Endpoints', 2)), 'endpoints')).toBe(false);
   expect(mustReadFromApiServer(run(saved('Endpoints', 1, true)), 'endpoints')).toBe(false);
 });

@@ -28,7 +28,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
 
   expect(await prefetchInputs(deps, key, undefined)).toBeUndefined();
   const ahead = await prefetchInputs({ ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch }]]) } as unknown as SyncDeps, key, undefined);
-  // What the first lists bring while the cluster's record is on its way.
+  // The first lists write these during the read of the cluster's record.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
   const items = await readServiceItems(deps, key, undefined);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {

@@ -7,7 +7,7 @@ import { versionOf } from '#shared/store/version.ts';
 const slice = (uid: string, resourceVersion: string) =>
   ({ metadata: { name: 'svc-abcde', namespace: 'ns', uid, resourceVersion }, addressType: 'IPv4', endpoints: [] }) as unknown as EndpointSlice;
 
-it('what is gone from a cluster that was made anew is saved at the version of the former one', () => {
+it('outputs deleted from a recreated cluster are saved at the version of the former one', () => {
   const former: OutputRecord = {
     kind: 'EndpointSlice',
     name: 'svc-abcde',
@@ -20,12 +20,12 @@ it('what is gone from a cluster that was made anew is saved at the version of th
   server.recordAbsent('EndpointSlice', slice('u1', '100056'));
   const [gone] = server.records;
   expect(gone?.version).toBe(former.version);
-  // So that whatever comes to that name is newer.
+  // Any later object of that name is then newer.
   server.recordPresent('EndpointSlice', slice('u2', '233'));
   expect((server.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
 });
 
-it('what a run has found as it was saved before is not saved again', () => {
+it('outputs found as they were saved are not saved again', () => {
   const before: OutputRecord[] = [
     { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '7'), generation: 1, object: slice('u1', '7') },
   ];

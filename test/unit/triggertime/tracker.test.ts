@@ -46,7 +46,7 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(s.sees(t0, { p1: t2, p2: t1 })).toBe(t1);
   });
 
-  it('changed pods: the earliest of those that changed [PodsUpdated]', () => {
+  it('changed pods: the earliest of the changed ones [PodsUpdated]', () => {
     const s = story();
     s.sees(t0, { p1: t1, p2: t1, p3: t1 });
     expect(s.sees(t0, { p1: t1, p2: t2, p3: t3 })).toBe(t2);
@@ -65,14 +65,14 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(s.sees(t0, { p1: t2, p2: t1 })).toBe(t2);
   });
 
-  it('a service made anew: when it was made [ServiceDeletedThenAdded]', () => {
+  it('a service created again: its creation time [ServiceDeletedThenAdded]', () => {
     const s = story();
     s.sees(t0);
     s.seesNone();
     expect(s.sees(t1)).toBe(t1);
   });
 
-  it('a service made anew between two runs: when it was made', () => {
+  it('a service created again between two runs: its creation time', () => {
     const s = story();
     s.sees(t0, { p1: t0 });
     expect(s.sees(t1, { p1: t0 })).toBe(t1);
@@ -85,7 +85,7 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(s.sees(t0, { p1: t1 })).toBeUndefined();
   });
 
-  it('a time that went back is no change, but the one that the next is compared with', () => {
+  it('a time that went back is no change, but the next is compared with it', () => {
     const s = story();
     s.sees(t0, { p1: t4 });
     expect(s.sees(t0, { p1: t1 })).toBeUndefined();
@@ -117,7 +117,7 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(story().sees('2018-01-01T00:00:00.100000Z')).toBe('2018-01-01T00:00:00.1Z');
   });
 
-  it('takes the first Ready condition, whatever its status', () => {
+  it('the tracker takes the first Ready condition, with any status', () => {
     const pod: Pod = {
       metadata: { name: 'p' },
       status: {

@@ -7,7 +7,7 @@ import { addAll } from '#shared/workqueue/add-all.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { service } from '../kube/objects.ts';
 
-it('wakes every service after a switch, those that went while nothing was written too, with a live read', async () => {
+it('every service is woken after a switch, with a live read, also services deleted during the time without writes', async () => {
   const hub = await ingestHub();
   const other = { ...service(), metadata: { ...service().metadata, name: 'other' } };
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service()), entry('Service', 6, other)));
@@ -22,7 +22,7 @@ it('wakes every service after a switch, those that went while nothing was writte
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(false);
 });
 
-it('leaves the waking owed when there was another switch meanwhile', async () => {
+it('the wake-ups stay pending after another switch meanwhile', async () => {
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'paused');
   const meta = await readCluster(hub.table, 'c');
@@ -31,7 +31,7 @@ it('leaves the waking owed when there was another switch meanwhile', async () =>
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(true);
 });
 
-it('one that dies half-way is followed by one that goes on, and each step wakes its services before it is noted', async () => {
+it('a worker that dies half-way is followed by one that continues, and each step wakes its services before it is noted', async () => {
   const hub = await ingestHub();
   const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });
   const names = ['a', 'b', 'c', 'd', 'e'];
@@ -53,7 +53,7 @@ it('one that dies half-way is followed by one that goes on, and each step wakes 
   expect((await meta()).modeSwitch.owesWaking).toBe(false);
 });
 
-it('where a former waking has come does not count after another switch', async () => {
+it('the position of a former switch’s wake-ups does not count after another switch', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
   await switchMode(hub.table, 'c', 'shadow');

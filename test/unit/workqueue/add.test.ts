@@ -24,11 +24,11 @@ it('a wake-up names its generation where that met no lease, as a worker may then
   expect(await addedTo({})).toMatchObject([{ gen: 8, due: nowMs }]);
 });
 
-it('where the generation met an expired lease, whose holder may still be writing, the wake-up is for whatever is owed', async () => {
+it('if the generation met an expired lease, whose holder may still be writing, the wake-up is for the latest generation', async () => {
   expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ gen: latestGeneration, due: nowMs }]);
 });
 
-it('a wake-up that leads is sent for what is owed when it is due, also where a worker holds the lease', async () => {
+it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
   const lead = { pace: 'leads', delaySeconds: 60 } as const;
   expect(await addedTo({}, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);
   expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);

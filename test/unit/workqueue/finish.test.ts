@@ -71,7 +71,7 @@ it('controllers that are postponed wait together for the longest of their times'
   expect(sent()).toMatchObject([{ seconds: 45, message: { retryNumbers: { endpoints: 1, slices: 1 } } }]);
 });
 
-it('a retry says how often in a row its run was postponed, and a failure begins at none', async () => {
+it('a retry has the number of postponed runs in a row, and a failure begins at zero', async () => {
   const { clock, table, sent, deps, claim, outcomes, finish } = await queueWithWork();
   const postponed: Outcome = { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 30 };
   const said: (number | undefined)[] = [];
@@ -116,7 +116,7 @@ it('a controller whose retries are used up leaves a copy in the parked queue, an
   expect(isClean(await readWork(table, service))).toBe(true);
 });
 
-it('nothing is recorded of a retry that the queue did not accept', async () => {
+it('a retry that the queue did not accept is not recorded', async () => {
   const { table, queues, finish } = await queueWithWork();
   queues.syncs.send = async () => {
     throw new Error('refused');

@@ -43,7 +43,7 @@ describe('the controllers of a wake-up that there is reason to run', () => {
     expect(controllersToRun(retry(90, 0), work(2, { doneGeneration: 2 }))).toEqual([]);
   });
 
-  it('nothing runs for a service without a work item', () => {
+  it('a service without a work item has no runs', () => {
     expect(controllersToRun(fresh(5), noWork)).toEqual([]);
   });
 });

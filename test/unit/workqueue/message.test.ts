@@ -22,7 +22,7 @@ describe('wake-ups', () => {
     });
   });
 
-  it('a wake-up for the end of a lease is for all that is owed then', () => {
+  it('a wake-up for the end of a lease is for the latest generation then', () => {
     const { message, delaySeconds } = allAtLeaseEnd(service, 40, nowMs);
     expect([message.generation, message.dueMs, delaySeconds]).toEqual([latestGeneration, nowMs + 40_000, 40]);
   });

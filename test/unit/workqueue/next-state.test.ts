@@ -106,7 +106,7 @@ describe('a controller that is postponed', () => {
     expect(nextState('endpoints', pending, waits(5), { ...third, requeueAfterSeconds: 5 }).retryInSeconds).toBe(5);
   });
 
-  it('a postponed run gets a new retry if the pending one is the wake-up in hand, overdue, about to come, or for what is done', () => {
+  it('a postponed run gets a new retry if the pending one is the handled wake-up, overdue, due soon, or for a done generation', () => {
     const newRetryFor = (before: ControllerState, run = third): boolean =>
       nextState('endpoints', before, waits(45), run).retryInSeconds !== undefined;
     expect(newRetryFor(pending, { ...third, retryNumber: 4 })).toBe(true);

@@ -16,7 +16,7 @@ const pods = async (h: Hands): Promise<number> => (await slices(h)).reduce((n, s
 const theirs = { addressType: 'IPv4' as const, endpoints: [{ addresses: ['192.0.2.1'] }], ports: [] };
 const byHand = { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 80 }] }] };
 
-/** What users do to Endpoints and slices behind the controllers' backs. */
+/** Users' changes of Endpoints and slices. */
 export const foreign: Chapter = [
   {
     what: 'pods, and their service',

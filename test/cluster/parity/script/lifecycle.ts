@@ -7,7 +7,7 @@ const doomed = 'doomed';
 const make = (h: Hands) => h.service('life', { selector: labels, ports: [httpPort] });
 const unmake = (h: Hands) => h.api.delete('Service', h.namespace, 'life');
 
-/** Every slice belongs to the service that is there now: garbage collection has taken the others, and they have been replaced. */
+/** Resolves to true if every slice belongs to the present service, after garbage collection has deleted the other slices and they were replaced. */
 async function isOwn(h: Hands): Promise<boolean> {
   const uid = (await h.api.get('Service', h.namespace, 'life'))?.metadata.uid;
   const slices = h.slices('life');
