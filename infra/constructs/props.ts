@@ -210,7 +210,7 @@ export interface RelayInput {
       }
     | {
         readonly type: 'irsa';
-        /** The provider that knows the cluster's tokens. Allowed: the ARN of an OIDC provider, arn:aws:iam:…. */
+        /** The provider that issues the cluster's tokens. Allowed: the ARN of an OIDC provider, arn:aws:iam:…. */
         readonly oidcProviderArn: string;
       }
     | {

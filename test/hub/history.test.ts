@@ -422,7 +422,7 @@ describe('explain at a time', () => {
   it('a time to come is refused, and one before the history begins', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
-    await expect(explainThen(world.table, key, world.now + 1, world.now)).rejects.toThrow(/is still to come/);
+    await expect(explainThen(world.table, key, world.now + 1, world.now)).rejects.toThrow(/is in the future/);
     await expect(explainThen(world.table, key, world.now - 8 * 86_400_000, world.now)).rejects.toThrow(
       /history is kept for 7 days, since 2025-12-26/,
     );
