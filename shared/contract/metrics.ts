@@ -70,6 +70,10 @@ export const metrics = {
   WriterConflict: { unit: 'Count', help: '1 while somebody else writes our objects' },
   SourcesSilent: { unit: 'Count', help: '1 for a cluster that exports and is silent or in doubt: its endpoints stay in the others as they are' },
   SourcesEvicted: { unit: 'Count', help: '1 for a cluster that exports and is gone: its endpoints are taken from the others' },
+  SourcesUnknown: {
+    unit: 'Count',
+    help: 'clusters that an import names while the hub does not know what they export: the import stays as it is',
+  },
   ImportLatency: {
     unit: 'Milliseconds',
     help: 'relay of a source has seen the change (and its batch period is over) to an importer has accepted the slices, importBatchSeconds included',

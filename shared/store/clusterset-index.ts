@@ -1,4 +1,4 @@
-/** The exports of the clusters of a set, by namespace and name: every importer's merge is made of them. */
+/** The exports of the clusters of a set, by namespace and name: every importer's merge is made of them. `exports-of-cluster.ts` has them by cluster. */
 import { setKey, setOf, setRange, unescaped } from './keys.ts';
 import { inPages, keysIn } from './pages.ts';
 import type { Condition, Item, Table } from './table.ts';
@@ -21,7 +21,7 @@ export interface SetEntries {
   readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
-  /** Runs that have changed an entry and not yet woken the exports of the name: by the run's work item and cluster, as `owing` makes it. */
+  /** Importing clusters whose run has changed its failure and not yet woken the exports of the name. */
   readonly owed: ReadonlySet<string>;
   /** Items that no run has made: without a text that can be read, or with another cluster's. They count for nothing; `mendSet` deletes them. */
   readonly rubbish: readonly Item[];
@@ -55,25 +55,14 @@ export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<vo
     await table.delete({ pk, sk }, text === undefined ? { absent: face } : { attribute: face, is: '=', value: text as string });
 }
 
-/** A name in a namespace's index. `exporters`: the clusters that export it now. */
-export interface NameInSet {
-  readonly name: string;
-  readonly exporters: readonly string[];
-}
-
 /** The names that are exported in a namespace, or were, in order. No text of an export is read. */
-export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<NameInSet> {
-  let last: { readonly name: string; readonly exporters: string[] } | undefined;
+export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<string> {
+  let last: string | undefined;
   for await (const sk of keysIn(table, setOf(set, namespace))) {
-    const { name, entry, of } = partsOf(sk);
-    if (entry === undefined) continue;
-    if (last?.name !== name) {
-      if (last) yield last;
-      last = { name, exporters: [] };
-    }
-    if (entry === 'E') last.exporters.push(of);
+    const { name, entry } = partsOf(sk);
+    if (entry !== undefined && name !== last) yield name;
+    last = name;
   }
-  if (last) yield last;
 }
 
 /** The entries of each name that is exported in a namespace, or was, in order; those of some names at a time are in memory. */
@@ -115,12 +104,9 @@ export async function noteWoken(table: Table, key: SetKey, cluster: string, gene
   await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
-/** `work`: export or import. */
-export const owing = (work: 'export' | 'import', cluster: string): string => `${work}:${cluster}`;
-
-/** Before an entry is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
-export async function savePendingWakeUp(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
-  const at = setKey(key.set, key.namespace, key.name, 'O', by);
+/** Before a failure is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
+export async function savePendingWakeUp(table: Table, key: SetKey, importer: string, isOwed: boolean): Promise<void> {
+  const at = setKey(key.set, key.namespace, key.name, 'O', importer);
   if (isOwed) await table.put({ ...at });
   else await table.delete(at);
 }
@@ -143,10 +129,10 @@ export async function forgetImportFailures(table: Table, set: string, namespace:
   return names;
 }
 
-/** False: another run has named a winner since `before` was read. */
-export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
+/** `text` undefined: nothing exports the name any more. False: another run has named a winner since `before` was read. */
+export async function saveWinner(table: Table, key: SetKey, text: string | undefined, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
-  return table.put({ ...at, [face]: text }, asItWas(before));
+  return text === undefined ? table.delete(at, asItWas(before)) : table.put({ ...at, [face]: text }, asItWas(before));
 }
 
 const face = 'f';
@@ -154,10 +140,10 @@ const wokenFor = 'g';
 /** Items of a namespace that are read at once, with their texts. */
 const entriesAtOnce = 100;
 
-/** An export, the failure of an import, the winner, or what a run owes. */
+/** An export, the failure of an import, the winner, or an importer that owes wake-ups. */
 type Entry = 'E' | 'I' | 'W' | 'O';
 
-/** `of`: the cluster; of an O the run; of a W "". Without `entry` no run has made the key. */
+/** `of`: the cluster; of a W "". Without `entry` no run has made the key. */
 function partsOf(sk: string): { readonly name: string; readonly entry: Entry | undefined; readonly of: string } {
   const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
   const isEntry = more.length === 0 && /^[EIOW]$/.test(entry) && (of === '') === (entry === 'W');

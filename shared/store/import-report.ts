@@ -14,6 +14,8 @@ export interface ImportReport {
   readonly collisions?: number | undefined;
   /** Sources that would be evicted, but no other source has a ready endpoint. */
   readonly held?: readonly string[] | undefined;
+  /** Clusters of the import of which the hub does not know what they export: it stays as it is. */
+  readonly unknown?: readonly string[] | undefined;
   /** `imports: shadow`: what would be written, or would be in the way of it. */
   readonly preview?: readonly string[] | undefined;
 }

@@ -59,8 +59,10 @@ export function nameOfPair(sk: string): { readonly namespace: string; readonly n
 
 /** The sort keys of a namespace's objects within the partition of `objectsOf`; undefined: all of it. */
 export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | undefined =>
-  // "0" is the byte behind "/".
-  isNamespacedInOne(kind) && namespace !== '' ? { from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` } : undefined;
+  isNamespacedInOne(kind) && namespace !== '' ? pairsOf(namespace) : undefined;
+
+/** The sort keys "namespace/name" of one namespace. "0" is the byte behind "/". */
+export const pairsOf = (namespace: string): KeyRange => ({ from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` });
 
 /** The pod log of a namespace, in the order of its numbers. */
 export const podLogOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#PODLOG#${escaped(namespace)}`;
@@ -103,6 +105,15 @@ export const setKey = (set: string, namespace: string, name: string, ...parts: r
   pk: setOf(set, namespace),
   sk: [name, ...parts].map(escaped).join('#'),
 });
+/**
+ * Which names a cluster exports for the set, in sort keys "namespace/name". The records belong to the set, too: a rebuild of the cluster forgets its
+ * ServiceExports, and leads back to its entries by these.
+ */
+export const exportedOf = (set: string, cluster: string): string => `EXPORTED#${escaped(set)}#${escaped(cluster)}`;
+export const exportedKey = (set: string, cluster: string, namespace: string, name: string): Key => ({
+  pk: exportedOf(set, cluster),
+  sk: `${escaped(namespace)}/${escaped(name)}`,
+});
 /** The sort keys of a name's entries. "$" is the byte behind "#". */
 export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
@@ -126,7 +137,7 @@ export const workKey = (cluster: string, namespace: string, service: string): Ke
 /** The cluster whose snapshot the key belongs to; undefined for records about clusters: their own, access, audits, queues, and the index of them. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
-  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET'].includes(cluster) ? undefined : cluster;
+  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET', 'EXPORTED'].includes(cluster) ? undefined : cluster;
 }
 
 /** Reads a work item's partition key. */

@@ -38,6 +38,8 @@ import { memoryTable } from './table-memory.ts';
 export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly mode?: Mode;
   readonly given?: readonly RawObject[];
+  /** Its relay has been started; true where it is left out. */
+  readonly isHeard?: boolean;
   /** Of its Services; both where it is left out. */
   readonly families?: readonly ('IPv4' | 'IPv6')[];
 }
@@ -113,6 +115,12 @@ class Member {
       await this.#sendList(kind);
       this.store.watch(kind, ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous));
     }
+  }
+
+  /** The relay that was silent begins with first lists. */
+  async restart(): Promise<void> {
+    this.isHeard = true;
+    for (const kind of allKinds) await this.#sendList(kind);
   }
 
   async sendList(kind: Kind, listId: string): Promise<void> {
@@ -210,9 +218,10 @@ export class SetWorld {
 
   static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
     const world = new SetWorld(limits);
-    for (const [id, { mode = 'shadow', given = [], families, ...membership }] of Object.entries(members)) {
+    for (const [id, { mode = 'shadow', given = [], families, isHeard = true, ...membership }] of Object.entries(members)) {
       const member = new Member(world, id, given);
       if (families) member.families = families;
+      member.isHeard = isHeard;
       world.members.set(id, member);
       const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
       await registerCluster(world.table, { id, mode, api }, startAt);

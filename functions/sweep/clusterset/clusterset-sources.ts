@@ -9,9 +9,11 @@ import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type Step, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
-import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
+import { wakeExports, wakeImporters } from './wake-importers.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
@@ -100,7 +102,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, step: Step | undef
       silentSince: member.relay.heartbeatAtMs,
     });
   if (!owesWaking && !answers) return;
-  const exported = await exportsInSet(deps, member, member.clusterset.exports.namespaces);
+  const exported = await listed(exportsOfCluster(deps.table, member.clusterset.set, member.id));
   // While the API answers for the source, each minute repeats its imports: a share of them if there are many.
   const turn = owesWaking ? exported : rotated(exported, deps.now()).slice(0, limitsOf(deps).sync.wakesOfCluster);
   await wakeImporters(deps, turn);

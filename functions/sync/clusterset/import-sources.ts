@@ -42,12 +42,17 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
   const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
-  const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
-  if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
-    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
   const podsOf = new Map<string, RunPods>();
   const sources = await concurrently(8, members, (member) => sourceOf(run, member, podsOf));
   return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+}
+
+/** Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if another run has recorded it meanwhile. */
+export async function recordWinner({ deps, meta, namespace, name }: ClustersetRun, { merged, entries: { winner } }: Sources): Promise<void> {
+  const next = merged && winnerToRecord(merged.winner, winner, deps.now());
+  if (merged ? next === undefined : winner === undefined) return;
+  if (!(await saveWinner(deps.table, { set: meta.clusterset.set, namespace, name }, next, winner)))
+    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
 }
 
 /** Its nodes are read only where an export asks for a locality. */

@@ -25,7 +25,8 @@ import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
 import { writeImportedSlices } from './import-slices.ts';
-import { readSources, type Sources } from './import-sources.ts';
+import { readSources, recordWinner, type Sources } from './import-sources.ts';
+import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
   // Imports stay as they are after a switch to off.
@@ -43,23 +44,26 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 async function preview(run: ClustersetRun): Promise<Outcome> {
   const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
   if (!takesImports) return ok;
+  await recordWinner(run, read);
   await findPreview(run, read);
   return afterSilence(run, read);
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const { meta, namespace, name } = run;
-  const [takesImports, read] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
-  const { merged, entries } = read;
+  const [takesImports, known] = await Promise.all([namespaceTakesImports(run), readSources(run)]);
   if (takesImports === undefined) {
-    await reportToExports(run, entries, undefined);
+    await reportToExports(run, known.entries, undefined);
     return ok;
   }
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
   const { set } = meta.clusterset;
-  const wanted = takesImports ? merged : undefined;
   const before = await api.get('Service', namespace, derivedName(namespace, name));
+  const read = takesImports ? await withUnknownSources(run, known, { current, derived: before }) : known;
+  if (read === known) await recordWinner(run, read);
+  const { merged, entries } = read;
+  const wanted = takesImports ? merged : undefined;
   const plan = planImport({ namespace, name, set, merged: wanted, current, derived: current && before });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';

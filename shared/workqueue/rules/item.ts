@@ -94,6 +94,10 @@ export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
 /** Nothing is owed. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
+/** Nothing is owed but a live read: no change was added since the last generation that is done. */
+export const isLiveReadAlone = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
+  apiReadGeneration === generation && controllers.every((c) => states[c].doneGeneration === generation - 1);
+
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 
 /** When the item's work is to be run at the latest: after a pod's change it waits for the batch period, after a failure for the retry. */
