@@ -97,6 +97,14 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     datapoints: 2,
     meaning: 'a cluster that exports is gone, and nothing is there to take its traffic',
   }),
+  on('SourceUnknown', 'SourcesUnknown', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    periods: 3,
+    datapoints: 2,
+    meaning: 'imports stay as they were, as the hub does not know what some of their clusters export',
+  }),
   on('ExportRefused', 'ExportsRefused', 'Sum', {
     severity: 'ticket',
     threshold: 0,

@@ -1,4 +1,4 @@
-/** Does the hub know which Services a cluster exports? */
+/** Whether the hub knows which Services a cluster exports. */
 import { exportsAnything } from './clusterset-membership.ts';
 import { hasSynced } from './first-lists.ts';
 import { hasLeft } from './mode.ts';
@@ -6,8 +6,8 @@ import type { ClusterRecord } from './record.ts';
 
 /**
  * - `known`: the first list of its ServiceExports is applied, in its present incarnation.
- * - `unknown`: it is not, or the cluster is not registered, as after the loss of the table.
- * - `none`: it was taken out, is in another set, or may export nothing.
+ * - `unknown`: that list is missing, or the cluster is not registered, as after the loss of the table.
+ * - `none`: the cluster was taken out, is in another set, or may export nothing.
  */
 export type ExportsKnowledge = 'known' | 'unknown' | 'none';
 

@@ -10,8 +10,8 @@ export interface ToKeep {
 }
 
 /**
- * The merge of an import while the hub does not know what some of its clusters export: as the import is now, whatever the others say. They would take away
- * ports, or make the derived Service again for another type. `merged`: of the exports that the hub knows.
+ * Returns the merge of an import while the hub does not know what some of its clusters export: the import as it is now. The known exports alone could take
+ * away ports, or have the derived Service created again with another type. `merged`: of the known exports.
  */
 export function keptMerge(merged: MergedExports | undefined, { current, derived, unknown }: ToKeep): MergedExports {
   const { ips: _, ...spec } = current.spec;
@@ -26,7 +26,7 @@ export function keptMerge(merged: MergedExports | undefined, { current, derived,
   };
 }
 
-/** None stand for both, of which a cluster takes those that it has (derived-service.ts). */
+/** An empty list stands for both families, of which a cluster takes its own (derived-service.ts). */
 function familiesOf({ spec }: ServiceImport, derived: Service | undefined): readonly AddressType[] {
   const { ipFamilyPolicy, ipFamilies } = derived?.spec ?? { ipFamilyPolicy: 'SingleStack', ipFamilies: spec.ipFamilies };
   return ipFamilyPolicy === 'SingleStack' ? ((ipFamilies ?? []) as readonly AddressType[]) : [];

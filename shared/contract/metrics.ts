@@ -72,7 +72,7 @@ export const metrics = {
   SourcesEvicted: { unit: 'Count', help: '1 for a cluster that exports and is gone: its endpoints are taken from the others' },
   SourcesUnknown: {
     unit: 'Count',
-    help: 'clusters that an import names while the hub does not know what they export: the import stays as it is',
+    help: 'clusters of an import of which the hub does not know what they export, for each of its runs: the import stays as it is',
   },
   ImportLatency: {
     unit: 'Milliseconds',

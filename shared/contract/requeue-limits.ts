@@ -27,7 +27,7 @@ export const requeueDefaults = {
   /** The function ends before a call to the cluster would. */
   outOfTime: { afterSeconds: 1 },
   podsUnreadable: { afterSeconds: 1 },
-  /** The mass-removal guard found that the cluster differs from the snapshot. */
+  /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
   /** Shadow mode: a difference counts if it is still there after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },

@@ -64,9 +64,14 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
   return `namespace ${namespaceName} has no label ${annotationClusterset}=${set}, so it takes no imports (sameness: labelled)`;
 }
 
-function owed({ record, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
+/** Returns the reason why an import stays as it is: the exports of these clusters are unknown. */
+export const unknownText = (clusters: readonly string[]): string =>
+  `the hub does not know yet what ${clusters.join(' and ')} ${clusters.length === 1 ? 'exports' : 'export'}: the import stays as it is`;
+
+function owed({ record, report, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
   const since = `a run is owed since ${timeText(sinceMs, now)}`;
   if (record.circuit) return `${since}, but the cluster can’t be asked (${record.circuit.reason})`;
+  if (report?.unknown) return `${since}: ${unknownText(report.unknown)}`;
   if (silent.length > 0) return `${since}: what ${silent.join(' and ')} ${silent.length === 1 ? 'has' : 'have'} changed while silent`;
   if (record.clusterset.imports === 'active' && record.lists.firstListOf.ServiceImport !== record.incarnation)
     return `${since}: its relay has told no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;

@@ -104,7 +104,7 @@ export async function noteWoken(table: Table, key: SetKey, cluster: string, gene
   await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
-/** Before a failure is changed, and after the exports of the name are woken: a run that ends in between is repeated, and finds its entry as it is to be. */
+/** Save it before a failure is changed, and delete it after the exports of the name are woken. A repeated run finds it, and wakes them. */
 export async function savePendingWakeUp(table: Table, key: SetKey, importer: string, isOwed: boolean): Promise<void> {
   const at = setKey(key.set, key.namespace, key.name, 'O', importer);
   if (isOwed) await table.put({ ...at });
@@ -140,7 +140,7 @@ const wokenFor = 'g';
 /** Items of a namespace that are read at once, with their texts. */
 const entriesAtOnce = 100;
 
-/** An export, the failure of an import, the winner, or an importer that owes wake-ups. */
+/** An export, the failure of an import, the winner, or an importer whose wake-ups are pending. */
 type Entry = 'E' | 'I' | 'W' | 'O';
 
 /** `of`: the cluster; of a W "". Without `entry` no run has made the key. */

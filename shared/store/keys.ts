@@ -105,10 +105,7 @@ export const setKey = (set: string, namespace: string, name: string, ...parts: r
   pk: setOf(set, namespace),
   sk: [name, ...parts].map(escaped).join('#'),
 });
-/**
- * Which names a cluster exports for the set, in sort keys "namespace/name". The records belong to the set, too: a rebuild of the cluster forgets its
- * ServiceExports, and leads back to its entries by these.
- */
+/** The names that a cluster exports for the set, with sort keys "namespace/name". The records belong to the set: a rebuild of the cluster keeps them. */
 export const exportedOf = (set: string, cluster: string): string => `EXPORTED#${escaped(set)}#${escaped(cluster)}`;
 export const exportedKey = (set: string, cluster: string, namespace: string, name: string): Key => ({
   pk: exportedOf(set, cluster),

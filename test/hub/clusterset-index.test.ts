@@ -1,8 +1,10 @@
 /** The index of a set follows what the hub knows of each cluster, in both directions, and costs nothing while nothing changes. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Hub } from '#infra/cli/connect-hub.ts';
+import { explain } from '#infra/cli/explain-service.ts';
 import { exportsCommand } from '#infra/cli/exports-switch.ts';
 import { rebuild } from '#infra/cli/rebuild.ts';
+import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -153,7 +155,7 @@ describe('after the loss of the table', () => {
   const objectsOf = (world: SetWorld, id: string): readonly RawObject[] =>
     kinds.flatMap((kind) => world.of(id).store.list(kind)).filter(({ metadata }) => metadata.name !== 'kube-system');
 
-  /** The clusters as they are, and a hub that knows nothing; b's relay is not restarted yet. */
+  /** Starts a hub with an empty table beside the clusters as they are. The relay of b stays silent. */
   async function afterLoss(before: SetWorld, members: { readonly [id: string]: MemberOptions }): Promise<SetWorld> {
     const given = Object.fromEntries(Object.entries(members).map(([id, of]) => [id, { ...of, given: objectsOf(before, id), isHeard: id !== 'b' }]));
     return SetWorld.start(given);
@@ -173,6 +175,11 @@ describe('after the loss of the table', () => {
     expect(world.metrics.get('SourcesUnknown')).toBeGreaterThan(0);
     const report = await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' });
     expect(report?.report.unknown).toEqual(['b']);
+    const { services } = await clustersetAnswer(world.table, world.nowMs);
+    const why = 'the hub does not know yet what b exports: the import stays as it is';
+    expect(services.map(({ name, remarks }) => [name, ...remarks])).toEqual([['web', expect.stringMatching(new RegExp(`^a is owed: .*: ${why}$`))]]);
+    const explanation = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs);
+    expect(explanation.groups.flatMap(({ facts }) => facts).filter(({ label }) => label === 'Unknown')).toEqual([{ label: 'Unknown', text: why }]);
     await world.of('b').restart();
     await world.pass(600);
     expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });

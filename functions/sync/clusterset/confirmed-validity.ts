@@ -1,4 +1,4 @@
-/** Is an export of the run's cluster valid, by the snapshot, and by the cluster itself where the snapshot alone would end it? */
+/** The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the snapshot alone ends the export. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ExportValidity, type InvalidReason, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
@@ -13,12 +13,12 @@ export function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: S
   return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
 }
 
-/** The snapshot has these by the Service. The others are the words of the export's owner, or of an operator. */
+/** Reasons that follow from the Service. The other reasons come from the ServiceExport, or from the switches of the cluster. */
 const byService: readonly InvalidReason[] = ['NoService', 'InvalidServiceType', 'DerivedService', 'NoSelector'];
 
 /**
  * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it ends the export: every importer would lose it
- * at once. Throws RequeueAfter if the API has a Service that is exported, or while the circuit is open. Where the hub has no way to ask the snapshot counts.
+ * at once. Throws RequeueAfter if the API has a Service that is exported, or while the circuit is open. The snapshot counts for a cluster without an API.
  */
 export async function confirmedValidity(run: ClustersetRun, serviceExport: ServiceExport, validity: ExportValidity): Promise<ExportValidity> {
   const { deps, meta, namespace, name } = run;

@@ -42,10 +42,10 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
   const face = checked?.exported && JSON.stringify(checked.exported);
   const isNew = before !== face;
-  if (isNew) await saveExportMark(deps.table, key, meta.id, 'owed');
+  if (isNew) await saveExportMark(deps.table, key, meta.id, 'pending');
   if (isNew && !(await saveExportEntry(deps.table, key, meta.id, face, { text: before })))
     throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
-  const owes = isNew || mark === 'owed' || (mark !== undefined) !== (face !== undefined);
+  const owes = isNew || mark === 'pending' || (mark !== undefined) !== (face !== undefined);
   const hasChanged = face !== undefined && !run.isLookAlone && entries.woken.get(meta.id) !== run.generation;
   if (owes || hasChanged) await wakeImporters(run);
   // Read after the face is saved: an export that came meanwhile has seen the former one.

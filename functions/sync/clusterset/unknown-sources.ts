@@ -1,6 +1,6 @@
 /**
- * Clusters that an import has endpoints of, and that the index of the set has no export of: they may export nothing any more, or the hub may not know yet
- * what they export, for instance after its table was lost. The latter are silent sources: the import, its address and their slices stay as they are.
+ * Clusters that the status of an import names, without an entry in the index of the set. Either they export the name no more, or their exports are unknown,
+ * for instance after the loss of the table. The latter count as silent sources: the import, its address and their slices stay as they are.
  */
 import { exportsKnowledge } from '#shared/clusters/exports-knowledge.ts';
 import { readCluster } from '#shared/clusters/record.ts';

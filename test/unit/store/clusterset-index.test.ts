@@ -91,8 +91,8 @@ describe('the index of what a set exports', () => {
       await saveExportMark(table, of, cluster, 'settled');
     expect(await listed(exportsOfCluster(table, 'prod', 'b'))).toEqual([keyOf('prod', 'shop-2', 'web'), keyOf('prod', 'shop', 'web')]);
     expect(await listed(exportsOfCluster(table, 'prod', 'b', 'shop'))).toEqual([keyOf('prod', 'shop', 'web')]);
-    await saveExportMark(table, key, 'b', 'owed');
-    expect(await readExportMark(table, key, 'b')).toBe('owed');
+    await saveExportMark(table, key, 'b', 'pending');
+    expect(await readExportMark(table, key, 'b')).toBe('pending');
     await saveExportMark(table, key, 'b', undefined);
     expect(await readExportMark(table, key, 'b')).toBeUndefined();
     expect(new Set(table.dump().map(clusterOfKey))).toEqual(new Set([undefined]));
