@@ -110,7 +110,7 @@ describe('exports without an entry', () => {
     await world.pass(26 * 3600);
     expect(keysOfSet(world)).toEqual(['EXPORTED#default#b shop/web', 'SET#default#shop web#E#b', 'SET#default#shop web#W']);
     expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2']);
-  });
+  }, 60_000);
 });
 
 describe('Services that are gone by the snapshot alone', () => {

@@ -15,7 +15,7 @@ export interface ClustersToWake {
 
 /** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
 export async function wakeClusters(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
-  await wakeEach(run, clusters, wakeUpOf(run, service, delaySeconds));
+  await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, delaySeconds));
 }
 
 /** Another cluster's export has not changed itself: its run wakes no importer, as this one does where it is needed. */
@@ -31,10 +31,12 @@ const wakeUpOf = ({ namespace, name, observedAtMs }: ClustersetRun, service: str
  * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and
  * namespace wait.
  */
-export async function wakeAtPace(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
+export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
   const { deps, meta, namespace } = run;
   const { wakePace } = deps;
-  const name = { cluster: meta.id, namespace, work: service, clusters };
+  const clusters = await wokenOf(run, listed);
+  // A cluster that was left out, for instance during its rebuild, has no pending wake-up.
+  const name = { cluster: meta.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
   const wakeUp = wakeUpOf(run, service, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);
@@ -50,11 +52,13 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, service, delayS
   wakePace.sent(name, nowMs + paced * 1000);
 }
 
-async function wakeEach({ deps, meta: own }: ClustersetRun, clusters: readonly string[], wakeUp: WakeUp): Promise<void> {
-  await concurrently(16, clusters, async (id) => {
-    const meta = await readCluster(deps.table, id);
-    if (meta && isWoken(own, meta)) await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
-  });
+async function wokenOf({ deps, meta: own }: ClustersetRun, clusters: readonly string[]): Promise<readonly ClusterRecord[]> {
+  const records = await concurrently(16, clusters, (id) => readCluster(deps.table, id));
+  return records.filter((record) => record !== undefined && isWoken(own, record)) as readonly ClusterRecord[];
+}
+
+async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {
+  await concurrently(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
 }
 
 /** Another set merges nothing of this one's exports. */
