@@ -35,7 +35,7 @@ export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service
   const { deps, meta, namespace } = run;
   const { wakePace } = deps;
   const clusters = await wokenOf(run, listed);
-  // A cluster that was left out, for instance during its rebuild, has no pending wake-up.
+  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
   const name = { cluster: meta.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
   const wakeUp = wakeUpOf(run, service, delaySeconds);

@@ -94,7 +94,7 @@ export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
 /** Nothing is owed. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
-/** Returns true if a live read is all that is due: the generation after the last done one is a live read, and the newest. */
+/** Is a live read of the newest generation the only pending work? The generation before it is done. */
 export const isLiveReadAlone = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
   apiReadGeneration === generation && controllers.every((c) => states[c].doneGeneration === generation - 1);
 

@@ -36,7 +36,7 @@ export interface SetProfile {
   readonly departs: boolean;
   /** Pods with addresses outside of their cluster's range. */
   readonly strays: number;
-  /** What operators do to the hub. */
+  /** The trouble that operators cause or repair in the hub. */
   readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
