@@ -43,7 +43,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step);
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
+  const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta, { isResync: true });
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });

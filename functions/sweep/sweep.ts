@@ -108,7 +108,7 @@ async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Pr
   );
   await finishSwitches(
     run,
-    clusters.filter(({ modeSwitch, mode }) => modeSwitch.owesWaking && mode !== 'paused'),
+    clusters.filter(({ modeSwitch }) => modeSwitch.owesWaking),
   );
   if (deps.clusterMetrics === 'few') return;
   const active = clusters.filter(writesAnything);

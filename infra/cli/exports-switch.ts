@@ -9,7 +9,8 @@ import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { firstOverlap } from '#shared/kube/cidr.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
-import { isAlive, readObjects } from '#shared/store/objects.ts';
+import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
+import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
@@ -38,7 +39,8 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} was deregistered meanwhile`);
   const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
   await noteSwitch(hub, options, what);
-  say(`${id}  ${what}${mode === 'paused' ? ' (the cluster is paused: this takes effect when it is switched back)' : `, ${await wake(id)}`}`);
+  const paused = ' (the cluster is paused: withdrawals take effect now, new exports when it is switched back)';
+  say(`${id}  ${what}, ${await wake(id)}${mode === 'paused' ? paused : ''}`);
 }
 
 export function namespacesOf(typed: string): Namespaces {
@@ -75,9 +77,7 @@ async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise
 async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, next: Namespaces): Promise<void> {
   if (next === 'all') return;
   const { set } = clusterset;
-  const exported = (await readObjects({ table, cluster: id }, 'ServiceExport', ''))
-    .filter(isAlive)
-    .filter(({ namespace }) => !next.includes(namespace));
+  const exported = (await listed(exportsOfCluster(table, set, id))).filter(({ namespace }) => !next.includes(namespace));
   const emptied = await concurrently(16, exported, async ({ namespace, name }) => {
     const { faces } = await readSetEntries(table, { set, namespace, name });
     return faces.has(id) && faces.size === 1 ? `${namespace}/${name}` : undefined;

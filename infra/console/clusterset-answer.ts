@@ -66,7 +66,7 @@ async function alive<K extends ClustersetKind>(table: Table, cluster: string, ki
   return (await readObjects({ table, cluster }, kind, '')).flatMap((record) => decodeObjectOf(kind, record) ?? []);
 }
 
-/** Returns each name that a cluster exports or has a ServiceExport for. */
+/** Returns each name that a cluster exports, has a ServiceExport for, or imports while its exporters are unknown. */
 async function readNames(table: Table, members: readonly Member[]): Promise<readonly NameOfSet[]> {
   const places = new Map<string, { readonly set: string; readonly namespace: string }>();
   for (const { record, exports, imports } of members) {
@@ -79,7 +79,8 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   const perPlace = await concurrently(16, [...places.values()], async ({ set, namespace }) => {
     const entries = new Map(await listed(readSetNamespace(table, set, namespace)));
     const ofSet = members.filter((m) => m.record.clusterset.set === set);
-    const wanted = ofSet.flatMap((m) => [...m.exports.keys()]).filter((key) => key.startsWith(`${namespace}/`));
+    const keys = ofSet.flatMap((m) => [...m.exports.keys(), ...[...m.reports].flatMap(([key, { unknown }]) => (unknown ? [key] : []))]);
+    const wanted = keys.filter((key) => key.startsWith(`${namespace}/`));
     const names = new Set([
       ...wanted.map((key) => key.slice(namespace.length + 1)),
       ...[...entries].filter(([, e]) => e.faces.size > 0).map(([n]) => n),

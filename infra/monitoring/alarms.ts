@@ -98,6 +98,14 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     datapoints: 2,
     meaning: 'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
   }),
+  on('SourceUnknown', 'SourcesUnknown', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    periods: 3,
+    datapoints: 2,
+    meaning: 'imports stay as they were, as the hub does not know what some of their clusters export',
+  }),
   on('ExportRefused', 'ExportsRefused', 'Sum', {
     severity: 'ticket',
     threshold: 0,

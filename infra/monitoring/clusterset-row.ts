@@ -8,6 +8,7 @@ export const clustersetRow = {
       unit: 'Count',
       series: [
         { metric: 'SourcesSilent', statistic: 'Sum', label: 'silent' },
+        { metric: 'SourcesUnknown', statistic: 'Sum', label: 'of imports, unknown' },
         { metric: 'SourcesEvicted', statistic: 'Sum', label: 'evicted' },
         { metric: 'EvictionsHeld', statistic: 'Sum', label: 'evictions held' },
       ],

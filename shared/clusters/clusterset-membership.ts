@@ -33,6 +33,10 @@ interface Member {
 export const exportsAnything = ({ clusterset: { exports } }: Member): boolean => exports.namespaces === 'all' || exports.namespaces.length > 0;
 export const importsAnything = ({ clusterset: { imports } }: Member): boolean => imports !== 'off';
 
+/** Returns true if the cluster's switches let it export Services of the namespace. */
+export const mayExport = ({ clusterset: { exports } }: Member, namespace: string): boolean =>
+  exports.namespaces === 'all' || exports.namespaces.includes(namespace);
+
 /** Formats the namespaces for people. */
 export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
   namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');

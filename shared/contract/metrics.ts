@@ -70,6 +70,10 @@ export const metrics = {
   WriterConflict: { unit: 'Count', help: '1 while another controller writes our objects' },
   SourcesSilent: { unit: 'Count', help: '1 for an exporting cluster that is silent or in doubt: its endpoints stay in other clusters as they are' },
   SourcesEvicted: { unit: 'Count', help: '1 for an exporting cluster that is evicted: its endpoints are removed from other clusters' },
+  SourcesUnknown: {
+    unit: 'Count',
+    help: 'clusters of an import whose exports the hub does not know, counted in each run: the import stays as it is',
+  },
   ImportLatency: {
     unit: 'Milliseconds',
     help: 'from the source relay’s observation of a change (plus its batch period) to the importer’s accepted write, with importBatchSeconds',

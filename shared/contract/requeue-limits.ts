@@ -27,7 +27,7 @@ export const requeueDefaults = {
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },
   podsUnreadable: { afterSeconds: 1 },
-  /** The mass-removal guard found that the cluster differs from the snapshot. */
+  /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
   /** Shadow mode: a difference is confirmed if it still exists after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },

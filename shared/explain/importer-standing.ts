@@ -66,9 +66,14 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
   return `namespace ${namespaceName} has no label ${annotationClusterset}=${set}, so it takes no imports (sameness: labelled)`;
 }
 
-function owed({ record, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
+/** Returns the reason why an import stays as it is: the exports of these clusters are unknown. */
+export const unknownText = (clusters: readonly string[]): string =>
+  `the exports of ${clusters.join(' and ')} are not known yet: the import stays as it is`;
+
+function owed({ record, report, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
   const since = `a run is pending since ${timeText(sinceMs, now)}`;
   if (record.circuit) return `${since}, but the circuit of the cluster is open (${record.circuit.reason})`;
+  if (report?.unknown) return `${since}: ${unknownText(report.unknown)}`;
   if (silent.length > 0) return `${since}: changes of ${silent.join(' and ')} are unknown while ${silent.length === 1 ? 'it is' : 'they are'} silent`;
   if (record.clusterset.imports === 'active' && record.lists.firstListOf.ServiceImport !== record.incarnation)
     return `${since}: its relay has sent no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;

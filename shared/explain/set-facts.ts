@@ -10,6 +10,7 @@ import { annotationClusterset } from '#shared/kube/names.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { Fact, ImporterExplanation } from './explanation.ts';
 import { fact, timeText } from './facts.ts';
+import { unknownText } from './importer-standing.ts';
 import type { ImporterInput, SetInput } from './set-input.ts';
 
 export function exportFacts(
@@ -95,6 +96,7 @@ export function importFacts(
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
     ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
+    ...fact('Unknown', own.report?.report.unknown && unknownText(own.report.report.unknown)),
     ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: other sources are not ready for each port that it serves`).join('; ')),
     ...fact(
       'Left out',

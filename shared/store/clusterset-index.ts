@@ -1,4 +1,4 @@
-/** The exports of the clusters of a set, by namespace and name. Every importer merges them. */
+/** The exports of the clusters of a set, by namespace and name. Every importer merges them. `exports-of-cluster.ts` has them by cluster. */
 import { setKey, setOf, setRange, unescaped } from './keys.ts';
 import { inPages, keysIn } from './pages.ts';
 import type { Condition, Item, Table } from './table.ts';
@@ -21,7 +21,7 @@ export interface SetEntries {
   readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
-  /** Runs that have changed an entry without having woken the exports of the name yet, as keys of `owing`. */
+  /** Importing clusters whose run has changed its failure and has not woken the exports of the name yet. */
   readonly owed: ReadonlySet<string>;
   /** Invalid items, with an unreadable text or another cluster's text. They are ignored, and `mendSet` deletes them. */
   readonly rubbish: readonly Item[];
@@ -55,25 +55,14 @@ export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<vo
     await table.delete({ pk, sk }, text === undefined ? { absent: face } : { attribute: face, is: '=', value: text as string });
 }
 
-/** A name in a namespace's index. `exporters` are the clusters that export it now. */
-export interface NameInSet {
-  readonly name: string;
-  readonly exporters: readonly string[];
-}
-
 /** Yields the exported and formerly exported names of a namespace in order, without reading the texts of exports. */
-export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<NameInSet> {
-  let last: { readonly name: string; readonly exporters: string[] } | undefined;
+export async function* namesInSet(table: Table, set: string, namespace: string): AsyncGenerator<string> {
+  let last: string | undefined;
   for await (const sk of keysIn(table, setOf(set, namespace))) {
-    const { name, entry, of } = partsOf(sk);
-    if (entry === undefined) continue;
-    if (last?.name !== name) {
-      if (last) yield last;
-      last = { name, exporters: [] };
-    }
-    if (entry === 'E') last.exporters.push(of);
+    const { name, entry } = partsOf(sk);
+    if (entry !== undefined && name !== last) yield name;
+    last = name;
   }
-  if (last) yield last;
 }
 
 /** Yields the entries of each exported and formerly exported name of a namespace in order, with those of some names in memory at a time. */
@@ -115,12 +104,9 @@ export async function noteWoken(table: Table, key: SetKey, cluster: string, gene
   await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
-/** Returns the key of a run that must still wake the exports of a name. */
-export const owing = (work: 'export' | 'import', cluster: string): string => `${work}:${cluster}`;
-
-/** Call with true before changing an entry, and with false after waking the exports of the name. A repeated run finds its entry unchanged but still wakes. */
-export async function savePendingWakeUp(table: Table, key: SetKey, by: string, isOwed: boolean): Promise<void> {
-  const at = setKey(key.set, key.namespace, key.name, 'O', by);
+/** Call with true before changing a failure, and with false after waking the exports of the name. A repeated run finds the mark and wakes them. */
+export async function savePendingWakeUp(table: Table, key: SetKey, importer: string, isOwed: boolean): Promise<void> {
+  const at = setKey(key.set, key.namespace, key.name, 'O', importer);
   if (isOwed) await table.put({ ...at });
   else await table.delete(at);
 }
@@ -143,10 +129,10 @@ export async function forgetImportFailures(table: Table, set: string, namespace:
   return names;
 }
 
-/** Resolves to false if another run has saved a winner since `before` was read. */
-export async function saveWinner(table: Table, key: SetKey, text: string, before: string | undefined): Promise<boolean> {
+/** An undefined `text` means that no cluster exports the name any more. Resolves to false if another run has saved a winner since `before` was read. */
+export async function saveWinner(table: Table, key: SetKey, text: string | undefined, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
-  return table.put({ ...at, [face]: text }, asItWas(before));
+  return text === undefined ? table.delete(at, asItWas(before)) : table.put({ ...at, [face]: text }, asItWas(before));
 }
 
 const face = 'f';
@@ -154,10 +140,10 @@ const wokenFor = 'g';
 /** Number of a namespace's items that are read at once, with their texts. */
 const entriesAtOnce = 100;
 
-/** An export (E), the failure of an import (I), the winner (W), or a run that must still wake exports (O). */
+/** An export (E), the failure of an import (I), the winner (W), or an importer whose wake-ups are pending (O). */
 type Entry = 'E' | 'I' | 'W' | 'O';
 
-/** `of` is the cluster, the run for O, or "" for W. `entry` is undefined for an invalid key. */
+/** `of` is the cluster, or "" for W. `entry` is undefined for an invalid key. */
 function partsOf(sk: string): { readonly name: string; readonly entry: Entry | undefined; readonly of: string } {
   const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
   const isEntry = more.length === 0 && /^[EIOW]$/.test(entry) && (of === '') === (entry === 'W');

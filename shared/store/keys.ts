@@ -62,8 +62,10 @@ export function nameOfPair(sk: string): { readonly namespace: string; readonly n
 
 /** Returns the range of a namespace's sort keys within the partition of `objectsOf`, or undefined for the whole partition. */
 export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | undefined =>
-  // The byte after "/" is "0".
-  isNamespacedInOne(kind) && namespace !== '' ? { from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` } : undefined;
+  isNamespacedInOne(kind) && namespace !== '' ? pairsOf(namespace) : undefined;
+
+/** Returns the range of the sort keys "namespace/name" of one namespace. The byte after "/" is "0". */
+export const pairsOf = (namespace: string): KeyRange => ({ from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` });
 
 /** The partition of a namespace's pod log, in the order of its numbers. */
 export const podLogOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#PODLOG#${escaped(namespace)}`;
@@ -106,6 +108,12 @@ export const setKey = (set: string, namespace: string, name: string, ...parts: r
   pk: setOf(set, namespace),
   sk: [name, ...parts].map(escaped).join('#'),
 });
+/** The names that a cluster exports for the set, with sort keys "namespace/name". The records belong to the set: a rebuild of the cluster keeps them. */
+export const exportedOf = (set: string, cluster: string): string => `EXPORTED#${escaped(set)}#${escaped(cluster)}`;
+export const exportedKey = (set: string, cluster: string, namespace: string, name: string): Key => ({
+  pk: exportedOf(set, cluster),
+  sk: `${escaped(namespace)}/${escaped(name)}`,
+});
 /** Returns the range of a name's sort keys. The byte after "#" is "$". */
 export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
@@ -129,7 +137,7 @@ export const workKey = (cluster: string, namespace: string, service: string): Ke
 /** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
-  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET'].includes(cluster) ? undefined : cluster;
+  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET', 'EXPORTED'].includes(cluster) ? undefined : cluster;
 }
 
 /** Reads a work item's partition key. */

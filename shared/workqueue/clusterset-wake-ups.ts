@@ -4,6 +4,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
+import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -14,21 +15,21 @@ import { exportWork, importWork } from './rules/work-kind.ts';
 /**
  * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw them. Only names are read, and at most twice as
  * many as a namespace and cluster may export, because a relay can invent any number of them.
+ *
+ * `isResync`: inputs have not changed, so the runs of exports wake no importer whose import is up to date.
  */
-export async function clustersetWakeUps(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly WakeUp[]> {
+export async function clustersetWakeUps(
+  table: Table,
+  { id, clusterset }: ClusterRecord,
+  { isResync = false }: { readonly isResync?: boolean } = {},
+): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
   const { maxExports, maxExportsOfCluster } = defaultLimits.sync;
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
-  const namespaces = new Set<string>();
-  for await (const { namespace, name } of firstNamesOf(store, 'ServiceExport', most)) {
-    exports.add(wakeNow(namespace, exportWork(name)));
-    namespaces.add(namespace);
-  }
-  await concurrently(8, [...namespaces], async (namespace) => {
-    for await (const { name, exporters } of namesInSet(table, clusterset.set, namespace))
-      if (exporters.includes(id)) exports.add(wakeNow(namespace, exportWork(name)));
-  });
+  const add = ({ namespace, name }: ObjectName): void => exports.add({ ...wakeNow(namespace, exportWork(name)), readFromApiServer: isResync });
+  for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
+  for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);
   return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, id, clusterset.set))] : exports.all;
 }
 
@@ -37,7 +38,7 @@ async function importWakeUps(table: Table, id: string, set: string): Promise<rea
   const imports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, importWork(name)));
   await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
-    for await (const { name } of namesInSet(table, set, namespace)) add({ namespace, name });
+    for await (const name of namesInSet(table, set, namespace)) add({ namespace, name });
   });
   // An import without exporters, which the set's index lacks, is withdrawn by its run (MC-83).
   for await (const made of objectNamesIn(store, 'ServiceImport', '')) add(made);

@@ -214,7 +214,9 @@ describe('names that explain knows', () => {
     await pass(8);
     world.store.remove('Pod', 'default', 'pod-1');
     await pass(8);
-    await expect(told(world, { pod: 'zzz' })).rejects.toThrow('no pod zzz is listed now or in the history of default/svc in c: there are pod-0, pod-1');
+    await expect(told(world, { pod: 'zzz' })).rejects.toThrow(
+      'no pod zzz is listed now or in the history of default/svc in c: there are pod-0, pod-1',
+    );
     await expect(told(world, { address: '999' })).rejects.toThrow(
       'no address 999 is listed now or in the history of default/svc in c: there are 10.1.0.1, 10.1.0.2',
     );

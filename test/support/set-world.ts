@@ -119,6 +119,12 @@ class Member {
     }
   }
 
+  /** The relay that was silent begins with first lists. */
+  async restart(): Promise<void> {
+    this.isHeard = true;
+    for (const kind of allKinds) await this.#sendList(kind);
+  }
+
   async sendList(kind: Kind, listId: string): Promise<void> {
     await this.#sendList(kind, listId);
   }

@@ -1,6 +1,6 @@
 /** The exports and imports that what a batch has written concerns (docs/clusterset.md). A cluster that takes no part costs nothing here. */
 
-import { exportsAnything, importsAnything, isMember } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, isMember, mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -34,8 +34,7 @@ export async function concernedByBatch(given: BatchContext, woken: readonly Wake
  */
 async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {
   const { deps, cluster, effects } = batch;
-  const { namespaces } = cluster.clusterset.exports;
-  const mayExportMore = isMember(cluster) && namespaces !== 'all' && woken.some((w) => !namespaces.includes(w.namespace));
+  const mayExportMore = isMember(cluster) && woken.some((w) => !mayExport(cluster, w.namespace));
   const isOfSet = effects.pending.some(({ kind }) => kind === 'ServiceExport' || kind === 'ServiceImport' || kind === 'Namespace');
   if (!mayExportMore && !isOfSet) return batch;
   return { ...batch, cluster: (await readCluster(deps.table, cluster.id)) ?? cluster };
@@ -45,9 +44,8 @@ async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUp
   const { cluster, store, effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending)
     if (kind === 'ServiceExport') wakeUps.add({ ...soon, namespace: record.namespace, service: exportWork(record.name), observedAtMs });
-  const { namespaces } = cluster.clusterset.exports;
-  const mayExport = [...Map.groupBy(woken, (w) => w.namespace)].filter(([ns]) => namespaces === 'all' || namespaces.includes(ns));
-  await concurrently(8, mayExport, async ([namespace, services]) => {
+  const allowed = [...Map.groupBy(woken, (w) => w.namespace)].filter(([namespace]) => mayExport(cluster, namespace));
+  await concurrently(8, allowed, async ([namespace, services]) => {
     // Read after the pods were written: an export that is written later reads them itself.
     const concerned = new Map(services.map((w) => [w.service, w]));
     for await (const { name } of objectNamesIn(store, 'ServiceExport', namespace)) {
@@ -68,10 +66,9 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
   // Completing the first lists wakes every export.
   if (moved.size === 0 || !hasSynced(cluster)) return;
-  const { namespaces } = cluster.clusterset.exports;
   const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
-  const allowed = exports.filter((e) => namespaces === 'all' || namespaces.includes(e.namespace));
+  const allowed = exports.filter((e) => mayExport(cluster, e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
     const pods = await readObjects(store, 'Pod', namespace);
     const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
@@ -100,8 +97,7 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
   for (const { namespace, derived } of slices.values())
     ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === derived, delaySeconds: slicesDelaySeconds });
   await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
-    for await (const { name } of namesInSet(deps.table, cluster.clusterset.set, namespace))
-      if (isConcerned(name)) wake(namespace, name, delaySeconds);
+    for await (const name of namesInSet(deps.table, cluster.clusterset.set, namespace)) if (isConcerned(name)) wake(namespace, name, delaySeconds);
   });
 }
 

@@ -2,11 +2,12 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { forgetImportFailures, owing, saveExportEntry, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
+import { forgetImportFailures, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { exportsOfCluster, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
-import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
+import { wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**
  * Twice is harmless: importers and the other exports are woken before the entries go, so a run that ends in between is repeated for these. They do not count
@@ -14,14 +15,14 @@ import { exportsInSet, wakeExports, wakeImporters } from './wake-importers.ts';
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetFailures(deps, cluster);
-  const exported = await exportsInSet(deps, cluster, 'all');
+  const exported = await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id));
   for (let i = 0; i < exported.length; i += exportsAtOnce) {
     const turn = exported.slice(i, i + exportsAtOnce);
     if (deps.now() >= endAtMs(deps) || (await wakeImporters(deps, turn)) !== undefined) return false;
     await concurrently(8, turn, async (key) => {
       await wakeExports(deps, key);
-      await savePendingWakeUp(deps.table, key, owing('export', cluster.id), false);
       await saveExportEntry(deps.table, key, cluster.id, undefined);
+      await saveExportMark(deps.table, key, cluster.id, undefined);
     });
   }
   if (exported.length > 0) deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });

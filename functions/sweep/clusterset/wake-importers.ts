@@ -1,34 +1,17 @@
-/** The exports of a cluster in its set, and the wake-ups of their imports and exports. */
+/** The wake-ups of a name's imports and exports. */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
-import type { AllowedNamespaces } from '#shared/clusterset/export-validity.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { namesInSet, readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
-import { firstNamesOf } from '#shared/store/object-keys.ts';
+import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
+import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
-
-/** The names that the cluster exports now in these namespaces. Names alone are read, of any number of ServiceExports. */
-export async function exportsInSet(deps: SweepDeps, { id, clusterset }: ClusterRecord, namespaces: AllowedNamespaces): Promise<readonly SetKey[]> {
-  const { set } = clusterset;
-  const inNamespace = async (namespace: string): Promise<readonly SetKey[]> => {
-    const keys: SetKey[] = [];
-    for await (const { name, exporters } of namesInSet(deps.table, set, namespace)) if (exporters.includes(id)) keys.push({ set, namespace, name });
-    return keys;
-  };
-  return (await concurrently(8, namespaces === 'all' ? await namespacesOfExports(deps, id) : namespaces, inNamespace)).flat();
-}
-
-async function namespacesOfExports(deps: SweepDeps, cluster: string): Promise<readonly string[]> {
-  const most = { inNamespace: 1, inCluster: limitsOf(deps).sync.maxExportsOfCluster };
-  return (await listed(firstNamesOf({ table: deps.table, cluster }, 'ServiceExport', most))).map(({ namespace }) => namespace);
-}
 
 /**
  * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps the last importer that is woken, and the next
@@ -38,14 +21,14 @@ export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Pro
   const { source, clusterset } = member;
   if (source?.wokenUpTo === undefined) return;
   const { wokenUpTo: _, ...settled } = source;
-  const exported = await exportsInSet(deps, member, clusterset.exports.namespaces);
+  const exported = await listed(exportsOfCluster(deps.table, clusterset.set, member.id));
   if (source.state === 'fresh') {
-    // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake the importers.
+    // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake the importers, as after a change.
     await wake(
       deps,
       member.id,
       clusterset.set,
-      exported.map(({ namespace, name }) => wakeNow(namespace, exportWork(name))),
+      exported.map(({ namespace, name }) => ({ ...wakeNow(namespace, exportWork(name)), readFromApiServer: false })),
     );
     await saveSource(deps.table, member, undefined);
     return;

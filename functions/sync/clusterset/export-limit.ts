@@ -1,8 +1,9 @@
 /** How many Services a cluster exports, of one namespace and altogether (MC-59). Names alone are counted. */
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { namesInSet } from '#shared/store/clusterset-index.ts';
+import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
+import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -47,7 +48,5 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
 const wokenForPlace = 10;
 
 async function exportedHere({ deps, meta, namespace }: ClustersetRun): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  for await (const { name, exporters } of namesInSet(deps.table, meta.clusterset.set, namespace)) if (exporters.includes(meta.id)) names.add(name);
-  return names;
+  return new Set((await listed(exportsOfCluster(deps.table, meta.clusterset.set, meta.id, namespace))).map(({ name }) => name));
 }

@@ -6,7 +6,7 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { owing, type SetEntries, type SetKey, saveImportFailure, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
+import { type SetEntries, type SetKey, saveImportFailure, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { wakeClusters } from './wake-clusters.ts';
@@ -16,11 +16,10 @@ export async function reportToExports(run: ClustersetRun, entries: SetEntries, f
   const { deps, meta, namespace, name } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
   const text = failure && JSON.stringify(failure);
-  const owes = owing('import', meta.id);
   const isNew = text !== entries.failures.get(meta.id);
-  if (!isNew && !entries.owed.has(owes)) return;
+  if (!isNew && !entries.owed.has(meta.id)) return;
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
-  if (isNew) await savePendingWakeUp(deps.table, key, owes, true);
+  if (isNew) await savePendingWakeUp(deps.table, key, meta.id, true);
   if (isNew) await saveImportFailure(deps.table, key, meta.id, text);
   if (failure)
     deps.log.warn(failure.reason === 'Exported' ? 'import not whole' : 'import not made', {
@@ -30,7 +29,7 @@ export async function reportToExports(run: ClustersetRun, entries: SetEntries, f
       reason: failure.message,
     });
   await wakeClusters(run, { clusters: [...entries.faces.keys()], service: exportWork(name) });
-  await savePendingWakeUp(deps.table, key, owes, false);
+  await savePendingWakeUp(deps.table, key, meta.id, false);
 }
 
 /** Merges the failures of all active importers. Former importers are ignored. */

@@ -23,6 +23,8 @@ import type { ClustersetRun } from './clusterset-run.ts';
 export interface Sources {
   /** Undefined: nothing exports the name. */
   readonly merged: MergedExports | undefined;
+  /** When the merge was made, ms since the epoch: an export that decided for long enough by then has precedence. */
+  readonly mergedAtMs: number;
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
   /** Pods by source, for sources that are read from the snapshot. */
@@ -41,13 +43,30 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   // Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides.
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
-  const merged = mergeExports(exports, { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence });
-  const changed = merged && winnerToRecord(merged.winner, winner, deps.now());
-  if (changed !== undefined && !(await saveWinner(deps.table, key, changed, winner)))
-    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
+  const mergedAtMs = deps.now();
+  const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: meta.clusterset.precedence });
   const podsOf = new Map<string, RunPods>();
   const sources = await concurrently(8, members, (member) => sourceOf(run, member, podsOf));
-  return { merged, sources, importer: await importerOf(run, merged), podsOf, entries, metaOf: new Map(members.map((member) => [member.id, member])) };
+  return {
+    merged,
+    mergedAtMs,
+    sources,
+    importer: await importerOf(run, merged),
+    podsOf,
+    entries,
+    metaOf: new Map(members.map((member) => [member.id, member])),
+  };
+}
+
+/** Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if another run has recorded it meanwhile. */
+export async function recordWinner(
+  { deps, meta, namespace, name }: ClustersetRun,
+  { merged, mergedAtMs, entries: { winner } }: Sources,
+): Promise<void> {
+  const next = merged && winnerToRecord(merged.winner, winner, mergedAtMs);
+  if (merged ? next === undefined : winner === undefined) return;
+  if (!(await saveWinner(deps.table, { set: meta.clusterset.set, namespace, name }, next, winner)))
+    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
 }
 
 /** Its nodes are read only where an export asks for a locality. */

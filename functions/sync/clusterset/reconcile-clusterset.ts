@@ -1,12 +1,14 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
 import { ClusterApiError, isAlreadyExists, isConflict, isNotFound, isTimeOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import { isLiveReadAlone } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -52,8 +54,9 @@ interface ToRun extends Pick<Attempt, 'claim' | 'deadlineMs' | 'observedAtMs'> {
 }
 
 async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
-  // The switch back wakes all of it again.
-  if (!hasRuns(meta)) return ok;
+  // The switch back wakes all of it again. A pause keeps no export that its cluster may not make any more.
+  const isWithdrawn = runKind === runExport && meta.mode === 'paused' && !mayExport(meta, claim.service.namespace);
+  if (!hasRuns(meta) && !isWithdrawn) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   // The first lists wake everything. A relay may be installed days after its cluster was registered.
   if (missingFirstLists(meta).length > 0 || meta.lists.firstListOf[listed] !== meta.incarnation) return ok;
@@ -66,6 +69,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
     namespace: claim.service.namespace,
     name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
+    isLookAlone: isLiveReadAlone(claim.item),
     rounds: claim.message.requeues ?? 0,
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),

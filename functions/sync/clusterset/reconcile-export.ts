@@ -3,32 +3,23 @@
  * this order. Each step can be repeated. Calls to the cluster's API come last, so that an unreachable cluster delays no importer.
  */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
-import { type ExportValidity, validityOf } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
-import type { Service } from '#shared/kube/types.ts';
-import {
-  mendSet,
-  noteWoken,
-  owing,
-  readSetEntries,
-  type SetEntries,
-  type SetKey,
-  saveExportEntry,
-  savePendingWakeUp,
-} from '#shared/store/clusterset-index.ts';
+import { mendSet, noteWoken, readSetEntries, type SetEntries, type SetKey, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
+import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports } from './import-failure.ts';
 import { wakeAtPace } from './wake-clusters.ts';
@@ -38,33 +29,35 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const store = { table: deps.table, cluster: meta.id };
   const key: SetKey = { set: meta.clusterset.set, namespace, name };
   // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
-  const entries = await readSetEntries(deps.table, key);
+  const [entries, mark] = await Promise.all([readSetEntries(deps.table, key), readExportMark(deps.table, key, meta.id)]);
   await mendSet(deps.table, entries);
   const [exportRecord, serviceRecord] = await Promise.all([
     readObject(store, 'ServiceExport', namespace, name),
     readObject(store, 'Service', namespace, name),
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
+  const before = entries.faces.get(meta.id);
   const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
-  const within = claimed && !entries.faces.has(meta.id) ? await withinLimit(run, claimed) : claimed;
+  const within = claimed && (await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed)));
   const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
   const face = checked?.exported && JSON.stringify(checked.exported);
-  const isNew = entries.faces.get(meta.id) !== face;
-  const owes = owing('export', meta.id);
-  if (isNew) await savePendingWakeUp(deps.table, key, owes, true);
-  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, face, { text: entries.faces.get(meta.id) })))
+  const isNew = before !== face;
+  if (isNew) await saveExportMark(deps.table, key, meta.id, 'pending');
+  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, face, { text: before })))
     throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
-  if (isNew || entries.woken.get(meta.id) !== run.generation) await wakeImporters(run);
+  const owes = isNew || mark === 'pending' || (mark !== undefined) !== (face !== undefined);
+  const hasChanged = face !== undefined && !run.isLookAlone && entries.woken.get(meta.id) !== run.generation;
+  if (owes || hasChanged) await wakeImporters(run);
   // Read after the face is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
   const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
-  if (isNew || entries.owed.has(owes)) {
+  if (owes) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
     if (face === undefined) await wakeBeyondLimit(run);
-    await savePendingWakeUp(deps.table, key, owes, false);
+    await saveExportMark(deps.table, key, meta.id, face === undefined ? undefined : 'settled');
   }
-  if (!checked) return ok;
+  if (!checked || !hasRuns(meta)) return ok;
   try {
     await patchConditions(run, checked, now);
   } catch (error) {
@@ -72,12 +65,6 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     throw error;
   }
   return ok;
-}
-
-function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceExport, service: Service | undefined): ExportValidity {
-  const { namespace = '', name } = metadata;
-  const isDeleting = metadata.deletionTimestamp !== undefined;
-  return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
 }
 
 async function wakeImporters(run: ClustersetRun): Promise<void> {

@@ -27,7 +27,9 @@ import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { refusedByCluster } from './import-slice-writes.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
-import { readSources, type Sources } from './import-sources.ts';
+import { readSources, recordWinner, type Sources } from './import-sources.ts';
+import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
+import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
   // Imports stay as they are after a switch to off.
@@ -45,17 +47,18 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 async function preview(run: ClustersetRun): Promise<Outcome> {
   if (!(await namespaceTakesImports(run))) return ok;
   const read = await readSources(run);
+  await recordWinner(run, read);
   await findPreview(run, read);
   return afterSilence(run, read);
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
   const takesImports = await namespaceTakesImports(run);
-  const read = takesImports ? await readSources(run) : undefined;
-  const entries = read?.entries ?? (await readEntries(run));
+  const known = takesImports ? await readSources(run) : undefined;
+  const entries = known?.entries ?? (await readEntries(run));
   try {
-    if (read?.merged) return await writeObjects(run, read, read.merged);
-    if (read || (takesImports === false && (await mayHaveImport(run)))) await removeImport(run);
+    if (known) return await writeObjects(run, known);
+    if (takesImports === false && (await mayHaveImport(run))) await removeImport(run, await readImported(run));
     await reportToExports(run, entries, undefined);
     return ok;
   } catch (error) {
@@ -75,23 +78,46 @@ async function mayHaveImport({ deps, meta, namespace, name }: ClustersetRun): Pr
 
 const managerOf = ({ meta }: ClustersetRun): string => fieldManagerOf(meta.writer);
 
-async function removeImport(run: ClustersetRun): Promise<void> {
+/** The import and its derived Service, as the cluster has them. */
+interface Imported {
+  readonly current: ServiceImport | undefined;
+  readonly derived: Service | undefined;
+}
+
+async function readImported(run: ClustersetRun): Promise<Imported> {
   const { namespace, name } = run;
   const api = await run.api();
   const current = await api.get('ServiceImport', namespace, name);
-  const derived = current && (await api.get('Service', namespace, derivedName(namespace, name)));
-  const plan = planImport({ namespace, name, set: run.meta.clusterset.set, merged: undefined, current, derived, writtenBy: managerOf(run) });
-  if (plan.kind !== 'delete') return;
-  run.assertTimeToWrite();
-  await deleteAsSeen(api, 'ServiceImport', plan.object);
+  return { current, derived: await api.get('Service', namespace, derivedName(namespace, name)) };
 }
 
-async function writeObjects(run: ClustersetRun, read: Sources, merged: MergedExports): Promise<Outcome> {
+async function removeImport(run: ClustersetRun, { current, derived }: Imported): Promise<void> {
+  const { namespace, name } = run;
+  const { set } = run.meta.clusterset;
+  const plan = planImport({ namespace, name, set, merged: undefined, current, derived: current && derived, writtenBy: managerOf(run) });
+  if (plan.kind !== 'delete') return;
+  run.assertTimeToWrite();
+  await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
+}
+
+async function writeObjects(run: ClustersetRun, known: Sources): Promise<Outcome> {
+  const imported = await readImported(run);
+  const read = await withUnknownSources(run, known, imported);
+  if (read === known) await recordWinner(run, read);
+  if (read.merged) return writeMerged(run, read, { ...imported, merged: read.merged });
+  await removeImport(run, imported);
+  await reportToExports(run, read.entries, undefined);
+  return ok;
+}
+
+interface ToWrite extends Imported {
+  readonly merged: MergedExports;
+}
+
+async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
   const { meta, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
-  const current = await api.get('ServiceImport', namespace, name);
-  const before = await api.get('Service', namespace, derivedName(namespace, name));
   const findings: Findings = { refusals: [], notes: [] };
   const settled = current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
   const wanted = settled?.merged ?? merged;
@@ -189,41 +215,6 @@ async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): 
   if (!found || found.metadata.deletionTimestamp) return undefined;
   if (excludedNamespaces.includes(namespace) || meta.clusterset.withdraws) return false;
   return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
-}
-
-interface Addressed {
-  readonly merged: MergedExports;
-  readonly serviceImport: ServiceImport;
-  readonly derived: Service;
-  readonly refusals: string[];
-}
-
-/** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
-async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, refusals }: Addressed): Promise<ServiceImport> {
-  const { namespace, name, meta } = run;
-  const plan = planImport({ namespace, name, set: meta.clusterset.set, merged, current: serviceImport, derived, writtenBy: managerOf(run) });
-  if (plan.kind !== 'update') return serviceImport;
-  run.assertTimeToWrite();
-  return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
-}
-
-interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
-  readonly notReady?: NotReady;
-  /** Parts that the import lacks, though it is ready. */
-  readonly notes?: readonly string[];
-}
-
-async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
-  const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
-  const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
-  const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
-  const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
-  const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
-  if (!conditions && isSaid) return;
-  run.assertTimeToWrite();
-  const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
-  await api.patchStatus('ServiceImport', run.namespace, run.name, next);
 }
 
 const body = <D extends { readonly spec: object }>(draft: D) => ({ apiVersion: mcsApiVersion, kind: 'ServiceImport' as const, ...draft });

@@ -3,6 +3,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 export interface ClustersToWake {
@@ -14,20 +15,30 @@ export interface ClustersToWake {
 
 /** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
 export async function wakeClusters(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
-  const { namespace, observedAtMs } = run;
-  await wakeEach(run, clusters, { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs });
+  await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, delaySeconds));
 }
+
+/** Another cluster's export has not changed itself: its run wakes no importer, as this one does where it is needed. */
+const wakeUpOf = ({ namespace, name, observedAtMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp => ({
+  namespace,
+  service,
+  delaySeconds,
+  readFromApiServer: service === exportWork(name),
+  observedAtMs,
+});
 
 /**
  * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and
  * namespace wait.
  */
-export async function wakeAtPace(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
-  const { deps, meta, namespace, observedAtMs } = run;
+export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
+  const { deps, meta, namespace } = run;
   const { wakePace } = deps;
-  const name = { cluster: meta.id, namespace, work: service, clusters };
+  const clusters = await wokenOf(run, listed);
+  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
+  const name = { cluster: meta.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
-  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs };
+  const wakeUp = wakeUpOf(run, service, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);
   if (pendingMs > 0) {
     await wakeEach(run, clusters, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
@@ -41,11 +52,13 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, service, delayS
   wakePace.sent(name, nowMs + paced * 1000);
 }
 
-async function wakeEach({ deps, meta: own }: ClustersetRun, clusters: readonly string[], wakeUp: WakeUp): Promise<void> {
-  await concurrently(16, clusters, async (id) => {
-    const meta = await readCluster(deps.table, id);
-    if (meta && isWoken(own, meta)) await addWork(deps, deps.queues(id, meta.queues).syncs, id, [wakeUp]);
-  });
+async function wokenOf({ deps, meta: own }: ClustersetRun, clusters: readonly string[]): Promise<readonly ClusterRecord[]> {
+  const records = await concurrently(16, clusters, (id) => readCluster(deps.table, id));
+  return records.filter((record) => record !== undefined && isWoken(own, record)) as readonly ClusterRecord[];
+}
+
+async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {
+  await concurrently(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
 }
 
 /** Another set merges nothing of this one's exports. */

@@ -93,6 +93,10 @@ export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
 /** Returns true if both controllers have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
+/** Is a live read of the newest generation the only pending work? The generation before it is done. */
+export const isLiveReadAlone = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
+  apiReadGeneration === generation && controllers.every((c) => states[c].doneGeneration === generation - 1);
+
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 
 /** Returns the latest due time of the item's work. After a pod's change it waits for the batch period, after a failure for the retry. */

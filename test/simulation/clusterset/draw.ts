@@ -12,6 +12,12 @@ export interface MemberProfile {
   readonly holdsRanges: boolean;
 }
 
+/** `loss`: the table is empty afterwards. `restore`: the table is as it was some time ago, and every cluster is rebuilt. */
+export type HubTrouble = 'none' | 'rebuild' | 'loss' | 'restore' | 'pause';
+
+/** Time that the trouble needs within the faults, ms. */
+const troubleMs: { readonly [T in HubTrouble]: number } = { none: 0, rebuild: 150_000, loss: 130_000, restore: 150_000, pause: 60_000 };
+
 /** Events in a set, in addition to the events in each of its clusters (Profile). */
 export interface SetProfile {
   readonly members: readonly MemberProfile[];
@@ -30,6 +36,8 @@ export interface SetProfile {
   readonly departs: boolean;
   /** Pods with addresses outside of their cluster's range. */
   readonly strays: number;
+  /** The trouble that operators cause or repair in the hub. */
+  readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
 }
@@ -44,7 +52,8 @@ const share = 0.08;
 /** Names of a namespace that a worker of the hostile cluster may wake in the others, a minute. */
 export const hostileBudget = 5;
 
-export const hostileLimits = withLimits({ sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget } });
+const hostileBudgets = { sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget } };
+export const hostileLimits = withLimits(hostileBudgets);
 
 const hostile: MemberProfile = { id: hostileId, exports: true, imports: false, holdsRanges: true };
 
@@ -61,7 +70,7 @@ export function drawSet(
   const drawnMembers = drawMembers(random, departs);
   const silentMs = random.chance(0.3) ? random.between(95_000, 160_000) : 0;
   const { cluster, ...changes } = wanted ?? {};
-  const set: SetProfile = {
+  const drawnSet: SetProfile = {
     members: drawnMembers,
     sameness: random.chance(0.4) ? 'labelled' : 'all',
     importBatchSeconds: random.pick([0, 1, 2]),
@@ -75,12 +84,15 @@ export function drawSet(
     strays: random.chance(0.3) ? random.between(1, 3) : 0,
     // Drawn apart: the worlds without it are as they were.
     hostile: new Random(seed + 0x5e77).chance(0.35),
+    hubTrouble: drawTrouble(new Random(seed + 0x5e78)),
     ...changes,
   };
+  const { hubTrouble } = drawnSet;
+  const set: SetProfile = { ...drawnSet, ...(hubTrouble !== 'none' && hubTrouble !== 'pause' && forgotten) };
   const profile: Profile = {
     ...drawn,
     ...calmCluster,
-    faultsUntilMs: random.between(30_000, 60_000) + (set.silentMs > 0 ? set.silentMs + 20_000 : 0),
+    faultsUntilMs: random.between(30_000, 60_000) + (set.silentMs > 0 ? set.silentMs + 20_000 : 0) + troubleMs[set.hubTrouble],
     relayKills: set.restores ? 0 : drawn.relayKills,
     services: random.between(2, 3),
     pods: random.between(2, 5),
@@ -88,9 +100,15 @@ export function drawSet(
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
     ...(set.hostile && { limits: hostileLimits }),
     ...cluster,
+    ...(hubTrouble === 'pause' && { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(set.hostile && hostileBudgets) }) }),
   };
   return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };
 }
+
+/** The table alone knows of a departure, a switch by hand and former histories of a cluster. */
+const forgotten = { departs: false, switches: 0, restores: false } as const satisfies Partial<SetProfile>;
+
+const drawTrouble = (random: Random): HubTrouble => (random.chance(0.3) ? random.pick(['rebuild', 'loss', 'restore', 'pause'] as const) : 'none');
 
 function drawMembers(random: Random, departs: boolean): readonly MemberProfile[] {
   const ids = ['b', 'c', 'd'].slice(0, departs || random.chance(0.5) ? 3 : 2);

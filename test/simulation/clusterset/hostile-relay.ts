@@ -46,7 +46,7 @@ export class HostileRelay {
 
   /** Names that stand for entries of other clusters in keys that are not escaped. */
   #separators(namespace: string): readonly object[] {
-    const name = this.#random.pick(['s0#E#b', 's0#E#c', 's0#W', 's0#O#export:b', 's0#I#c', 's0/x', '%23', `${namespace}/s0`]);
+    const name = this.#random.pick(['s0#E#b', 's0#E#c', 's0#W', 's0#O#b', 's0#I#c', 's0/x', '%23', `${namespace}/s0`]);
     return [this.#live('Service', [this.#service(namespace, name)]), this.#live('ServiceExport', [this.#export(namespace, name, 'x')])];
   }
 

@@ -21,6 +21,7 @@ import type { SimulatedTable } from '../simulated-table.ts';
 import type { QueueName } from '../world-state.ts';
 import type { MemberProfile } from './draw.ts';
 import { HostileRelay, hostileId } from './hostile-relay.ts';
+import { reachable } from './reachable-table.ts';
 import { isMcsKind, namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
 export interface MemberParts {
@@ -74,7 +75,7 @@ export class Member implements SetMember {
     this.random = random;
     this.profile = profile;
     this.scheduler = scheduler;
-    this.table = world.table;
+    this.table = reachable(world.table, () => world.isTableGone);
     this.metrics = world.metrics;
     this.faultsEnd = world.faultsEnd;
     let uids = 0;

@@ -1,4 +1,5 @@
 /** Deliberate bugs of exports and imports: who is woken, whose word counts, and who may write. */
+import { allKinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
@@ -21,6 +22,7 @@ const quiet = {
   departs: false,
   strays: 0,
   hostile: false,
+  hubTrouble: 'none',
 } as const;
 const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
 
@@ -34,7 +36,9 @@ const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => 
   table: (table, actor) => ({
     ...table,
     update: async (key, change, condition) =>
-      isForeignWork(actor, key.pk, kind) && change.add?.['gen'] ? await table.get(key) : table.update(key, change, condition),
+      isForeignWork(actor, key.pk, kind) && (change.add?.['gen'] ?? change.set?.['gen']) !== undefined
+        ? ((await table.get(key)) ?? { ...key })
+        : table.update(key, change, condition),
   }),
   queue: (queue, name, actor, world) =>
     name === 'syncs' && isOfAnother(actor, world)
@@ -61,13 +65,13 @@ const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'ta
 export const setMutants: readonly Mutant[] = [
   {
     name: 'an export wakes no importer',
-    seeds: [7, 11, 2],
+    seeds: [2, 7, 11],
     set: { ...quiet, cluster },
     ...forgets('import'),
   },
   {
     name: 'an export wakes no other export of its name',
-    seeds: [19, 11, 4],
+    seeds: [8, 19, 11],
     set: { ...quiet, people: 14, names: 1, cluster },
     ...forgets('export'),
   },
@@ -126,6 +130,18 @@ export const setMutants: readonly Mutant[] = [
         return item && key.pk.endsWith('#NSO') && isSync(actor) ? { ...item, o: String(item['o']).replace(/,""\]$/, ',"default"]') } : item;
       },
     }),
+  },
+  {
+    name: 'the names that a cluster exports are not found by cluster',
+    seeds: [15],
+    set: { ...quiet, hubTrouble: 'rebuild', people: 30, names: 2, cluster: { ...cluster, faultsUntilMs: 190_000 } },
+    table: (table) => ({ ...table, query: async (pk, range) => (pk.startsWith('EXPORTED#') ? [] : table.query(pk, range)) }),
+  },
+  {
+    name: 'exports that the hub does not know count as gone',
+    seeds: [2],
+    set: { ...quiet, hubTrouble: 'loss', people: 0, names: 1, cluster: { ...cluster, changes: 0, faultsUntilMs: 170_000 } },
+    ...sees((item) => ({ ...item, ...Object.fromEntries(allKinds.map((kind) => [`synced_${kind}`, item['inc'] ?? 1])) })),
   },
   {
     name: 'a name with separators is stored in the set without an escape',

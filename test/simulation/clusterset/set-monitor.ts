@@ -7,6 +7,7 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { itemSize } from '#shared/store/item-size.ts';
@@ -19,7 +20,7 @@ import type { Monitor } from '../monitor.ts';
 import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
-import { addressesIn, type Labelled, showsIn } from './set-truth.ts';
+import { addressesIn, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
 
 /** Reads of a cluster's record by one process. */
 interface Word {
@@ -32,6 +33,9 @@ interface Word {
 
 /** How long a run may take to put back what it took out of one slice, ms. */
 const movingMs = 20_000;
+
+/** How long a namespace, a switch or an export may take to reach every run, ms. */
+const exportedMs = 60_000;
 
 /** Bytes of names, without the texts of exports. */
 const maxAnswerLength = 40_000;
@@ -198,6 +202,7 @@ export class SetMonitor {
       return write();
     }
     await this.#checkLease(actor, member, namespace, importWork(imported), what);
+    if (kind === 'ServiceImport' && !after) this.#checkDeletion(actor, member, { namespace, name }, what);
     if (kind !== 'EndpointSlice') return write();
     if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
     const source = labels[labelSourceCluster] ?? '';
@@ -207,6 +212,19 @@ export class SetMonitor {
     if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
     this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
     return result;
+  }
+
+  /** A cluster that the status of an import names, and that has exported the name for a while, keeps the import and its address. */
+  #checkDeletion(actor: Actor, member: SetMember, { namespace, name }: Omit<Imported, 'source'>, what: string): void {
+    if (!takesImports(this.#world, member, namespace)) return;
+    const { status } = member.store.find('ServiceImport', namespace, name) as unknown as ServiceImport;
+    const isExporting = ({ cluster: source }: { readonly cluster: string }): boolean => {
+      const exporter = this.#world.of(source);
+      if (exporter.hasLeft || exporter.isHostile || !isExported(exporter, namespace, name)) return false;
+      return this.#world.scheduler.now - this.#history.exportedSince(source, namespace, name) > exportedMs;
+    };
+    const exporting = (status?.clusters ?? []).filter(isExporting).map((c) => c.cluster);
+    if (exporting.length > 0) this.#world.fail(`${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`);
   }
 
   /** The hostile cluster's runs wake other clusters within its budget. */

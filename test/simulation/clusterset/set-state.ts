@@ -41,6 +41,8 @@ export interface SetState {
   readonly memberships: ReadonlyMap<string, ClustersetMembership>;
   readonly metrics: Map<string, number>;
   readonly faultsEnd: number;
+  /** Every call of a process to the table fails. */
+  readonly isTableGone: boolean;
   /** The last fault is over. */
   readonly isOver: boolean;
   of(cluster: string): SetMember;

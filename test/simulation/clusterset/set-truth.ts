@@ -135,7 +135,7 @@ function exportErrors(member: SetMember, { namespace, name, merged }: Name): rea
   ];
 }
 
-function takesImports(world: SetState, { store }: SetMember, namespace: string): boolean {
+export function takesImports(world: SetState, { store }: SetMember, namespace: string): boolean {
   const found = store.find('Namespace', '', namespace);
   if (!found || found.metadata.deletionTimestamp) return false;
   return world.set.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === 'default';

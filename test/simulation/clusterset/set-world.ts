@@ -13,6 +13,7 @@ import type { WorldOptions } from '../world.ts';
 import type { DrawnSet, SetProfile } from './draw.ts';
 import { Member } from './member.ts';
 import { SetMonitor } from './set-monitor.ts';
+import { planHubTrouble } from './set-operators.ts';
 import { SetPeople } from './set-people.ts';
 import type { SetState } from './set-state.ts';
 
@@ -32,6 +33,8 @@ export class SetWorld implements SetState {
   readonly faultsEnd: number;
   readonly memberships = new Map<string, ClustersetMembership>();
   isOver = false;
+  /** Every call of a process to the table fails. */
+  isTableGone = false;
   readonly #sweeps: Sweeps;
   readonly #mutant: Mutant | undefined;
   readonly #said: ((who: string, what: string) => void) | undefined;
@@ -80,18 +83,22 @@ export class SetWorld implements SetState {
   async liveThroughFaults(): Promise<void> {
     const { scheduler, profile, set } = this;
     this.tell('world', `seed ${this.seed}: ${JSON.stringify(set)} ${JSON.stringify(profile)}`);
-    for (const member of this.members) await this.#register(member);
+    for (const member of this.members) {
+      await this.register(member);
+      await this.#join(member);
+    }
     const lives = this.members.map((member) => member.begin());
     const people = new SetPeople(this);
     people.begin();
     for (const member of this.members) member.startProcesses();
     this.#everySoOften(profile.sweepMs, () => void this.#sweeps.run());
     this.#everySoOften(20_000, () => {
-      for (const { operations, hasLeft } of this.members) if (!hasLeft) operations.redrive();
+      for (const { operations, hasLeft } of this.members) if (!hasLeft && !this.isTableGone) operations.redrive();
     });
     for (const life of lives) life?.live();
     people.live();
     this.#planTrouble();
+    planHubTrouble(this);
     const [first] = this.members;
     if (first) this.#mutant?.begin?.(first);
     await scheduler.runUntil(this.faultsEnd);
@@ -105,11 +112,16 @@ export class SetWorld implements SetState {
     }
   }
 
-  async #register({ cluster, takesPart, network }: Member): Promise<void> {
-    const { table, profile, set } = this;
+  /** Without a membership. */
+  async register({ cluster }: Member): Promise<void> {
+    const { table, profile, scheduler } = this;
     const api = { url: `https://${cluster}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
     const settings = { batchPeriodSeconds: 0, maxEndpointsPerSlice: profile.maxEndpointsPerSlice };
-    await registerCluster(table, { id: cluster, mode: 'shadow', api, settings }, startAt);
+    await registerCluster(table, { id: cluster, mode: 'shadow', api, settings }, scheduler.now);
+  }
+
+  async #join({ cluster, takesPart, network }: Member): Promise<void> {
+    const { set } = this;
     await this.changeMembership(cluster, {
       ...noMembership,
       sameness: set.sameness,

@@ -103,8 +103,8 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
 async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
   const left = new Set(world.members.filter((m) => m.hasLeft || m.isHostile).map((m) => m.cluster));
   for (const item of await world.table.items()) {
-    if (item.pk.startsWith('SET#') && world.members.some((m) => m.hasLeft && item.sk.endsWith(`#E#${m.cluster}`)))
-      world.fail(`${item.pk} still has ${item.sk}, which has left`);
+    const isOf = (cluster: string): boolean => (item.pk.startsWith('SET#') && item.sk.endsWith(`#E#${cluster}`)) || isExportedBy(item, cluster);
+    if (world.members.some((m) => m.hasLeft && isOf(m.cluster))) world.fail(`${item.pk} still has ${item.sk}, which has left`);
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(item);
     const isExcused = !resynced && wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation);
@@ -118,6 +118,8 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
   }
 }
 
+const isExportedBy = ({ pk }: { readonly pk: string }, cluster: string): boolean => pk.startsWith('EXPORTED#') && pk.endsWith(`#${cluster}`);
+
 async function resync(world: SetWorld): Promise<void> {
   const { table, scheduler } = world;
   for (const { cluster, queues } of world.present) {
@@ -126,7 +128,7 @@ async function resync(world: SetWorld): Promise<void> {
     const send = async (messages: readonly { readonly body: string; readonly delaySeconds?: number }[]): Promise<void> => {
       for (const m of messages) queues.syncs.add(m);
     };
-    const wakeUps = [...(await clustersetWakeUps(table, record)), ...(await overdue(world, cluster))];
+    const wakeUps = [...(await clustersetWakeUps(table, record, { isResync: true })), ...(await overdue(world, cluster))];
     await addWork({ table, now: () => scheduler.now }, { send }, cluster, wakeUps);
   }
 }

@@ -13,6 +13,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -169,15 +170,7 @@ describe('the switch of exports', () => {
 
   it('an export is not taken from importers that have no other, but by --override', async () => {
     const { table, exports, membership, audit } = await start();
-    const record = {
-      namespace: 'web',
-      name: 'cart',
-      version: versionOf(1, '7'),
-      projection: '["u"]',
-      unnotifiedLabels: undefined,
-      deletedAtMs: undefined,
-    };
-    await putObject({ table, cluster: 'a' }, 'ServiceExport', record as never, undefined);
+    await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', 'settled');
     await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
     await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
     await exports('web,api');
@@ -194,7 +187,9 @@ describe('the switch of exports', () => {
     const { table, exports } = await start();
     await switchMode(table, 'a', 'paused', now);
     await exports('none');
-    expect(printed).toEqual(['a  exports web → none (the cluster is paused: this takes effect when it is switched back)']);
+    expect(printed).toEqual([
+      'a  exports web → none, 3 services woken (the cluster is paused: withdrawals take effect now, new exports when it is switched back)',
+    ]);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   forgetImportFailures,
   mendSet,
   namesInSet,
-  owing,
   readSetEntries,
   readSetNamespace,
   saveExportEntry,
@@ -11,6 +10,7 @@ import {
   savePendingWakeUp,
   saveWinner,
 } from '#shared/store/clusterset-index.ts';
+import { exportsOfCluster, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { clusterOfKey, setKey } from '#shared/store/keys.ts';
 import { listed } from '#shared/store/pages.ts';
@@ -18,8 +18,7 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
 const exportEntryKey = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });
-const names = async (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> =>
-  (await listed(namesInSet(table, 'prod', 'shop'))).map(({ name }) => name);
+const names = (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> => listed(namesInSet(table, 'prod', 'shop'));
 
 describe('the index of a set’s exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
@@ -32,10 +31,7 @@ describe('the index of a set’s exports', () => {
       ['b', exportEntryKey('b')],
       ['c', exportEntryKey('c')],
     ]);
-    expect(await listed(namesInSet(table, 'prod', 'shop'))).toEqual([
-      { name: 'web', exporters: ['b', 'c'] },
-      { name: 'web-2', exporters: ['b'] },
-    ]);
+    expect(await names(table)).toEqual(['web', 'web-2']);
     expect((await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { faces }]) => [name, [...faces.keys()]])).toEqual([
       ['web', ['b', 'c']],
       ['web-2', ['b']],
@@ -66,13 +62,40 @@ describe('the index of a set’s exports', () => {
     expect((await readSetEntries(table, key)).winner).toBe('{"c":1}');
   });
 
+  it('a winner that nothing exports any more goes, unless another run has named one', async () => {
+    const table = memoryTable();
+    await saveWinner(table, key, '{"b":1}', undefined);
+    expect(await saveWinner(table, key, undefined, '{"c":1}')).toBe(false);
+    expect(await saveWinner(table, key, undefined, '{"b":1}')).toBe(true);
+    expect(await names(table)).toEqual([]);
+  });
+
   it('the mark of a run that must wake the exports of a name is no export, and stays until the exports are woken', async () => {
     const table = memoryTable();
-    await savePendingWakeUp(table, key, owing('export', 'b'), true);
-    await savePendingWakeUp(table, key, owing('import', 'b'), true);
+    await savePendingWakeUp(table, key, 'b', true);
+    await savePendingWakeUp(table, key, 'c', true);
     expect([...(await readSetEntries(table, key)).faces]).toEqual([]);
-    await savePendingWakeUp(table, key, owing('export', 'b'), false);
-    expect([...(await readSetEntries(table, key)).owed]).toEqual(['import:b']);
+    await savePendingWakeUp(table, key, 'b', false);
+    expect([...(await readSetEntries(table, key)).owed]).toEqual(['c']);
+  });
+
+  it('the exports of a cluster are found without its ServiceExports, of all namespaces or of one', async () => {
+    const table = memoryTable();
+    const keyOf = (set: string, namespace: string, name: string) => ({ set, namespace, name });
+    for (const [cluster, of] of [
+      ['b', keyOf('prod', 'shop', 'web')],
+      ['b', keyOf('prod', 'shop-2', 'web')],
+      ['b', keyOf('staging', 'shop', 'other')],
+      ['c', keyOf('prod', 'shop', 'cart')],
+    ] as const)
+      await saveExportMark(table, of, cluster, 'settled');
+    expect(await listed(exportsOfCluster(table, 'prod', 'b'))).toEqual([keyOf('prod', 'shop-2', 'web'), keyOf('prod', 'shop', 'web')]);
+    expect(await listed(exportsOfCluster(table, 'prod', 'b', 'shop'))).toEqual([keyOf('prod', 'shop', 'web')]);
+    await saveExportMark(table, key, 'b', 'pending');
+    expect(await readExportMark(table, key, 'b')).toBe('pending');
+    await saveExportMark(table, key, 'b', undefined);
+    expect(await readExportMark(table, key, 'b')).toBeUndefined();
+    expect(new Set(table.dump().map(clusterOfKey))).toEqual(new Set([undefined]));
   });
 
   it('a set is of no cluster: a purge of one leaves it', async () => {
@@ -81,12 +104,12 @@ describe('the index of a set’s exports', () => {
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
   });
 
-  it.each(['web#E#c', 'web#O#export:c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
+  it.each(['web#E#c', 'web#O#c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
     const table = memoryTable();
     const theirs = { ...key, name: hostile };
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
-    await savePendingWakeUp(table, theirs, owing('export', 'b'), true);
+    await savePendingWakeUp(table, theirs, 'b', true);
     await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
     await saveImportFailure(table, theirs, 'c', '{}');
     const { faces, winner, owed, failures, rubbish } = await readSetEntries(table, key);

@@ -8,7 +8,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { readSetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
-import { putObject } from '#shared/store/objects.ts';
+import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
@@ -28,7 +28,7 @@ async function world() {
   for (const id of ids) await register(id, { imports: 'active' });
   for (const name of names) {
     await saveExportEntry(table, keyOf(name), 'b', JSON.stringify({ cluster: 'b' }));
-    await putObject({ table, cluster: 'b' }, 'ServiceExport', { namespace: 'shop', name, version: '1', projection: '{}' } as never, undefined);
+    await saveExportMark(table, keyOf(name), 'b', 'settled');
   }
   const clock = { nowMs: 0 };
   const queues = new Map(['b', ...ids].map((id) => [id, memoryClusterQueues(() => clock.nowMs)]));

@@ -1,0 +1,30 @@
+/** The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the snapshot alone ends the export. */
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { type ExportValidity, type InvalidReason, validityOf } from '#shared/clusterset/export-validity.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { requeueRun } from '../state/requeue.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+
+export function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceExport, service: Service | undefined): ExportValidity {
+  const { namespace = '', name } = metadata;
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
+}
+
+/** Reasons that follow from the Service. The other reasons come from the ServiceExport, or from the switches of the cluster. */
+const byService: readonly InvalidReason[] = ['NoService', 'InvalidServiceType', 'DerivedService', 'NoSelector'];
+
+/**
+ * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it ends the export: every importer would lose it
+ * at once. Throws RequeueAfter if the API has a Service that is exported, or while the circuit is open. The snapshot counts for a cluster without an API.
+ */
+export async function confirmedValidity(run: ClustersetRun, serviceExport: ServiceExport, validity: ExportValidity): Promise<ExportValidity> {
+  const { deps, meta, namespace, name } = run;
+  if (validity.valid || !byService.includes(validity.reason) || !(deps.reaches?.(meta) ?? meta.api)) return validity;
+  const service = await (await run.api()).get('Service', namespace, name);
+  if (!validityIn(meta, serviceExport, service && project('Service', service)).valid) return validity;
+  deps.metrics.put('Drift', 1, { cluster: meta.id });
+  throw requeueRun(deps, 'snapshotInDoubt', { reason: `by the snapshot the export is not valid (${validity.message}), by the cluster it is` });
+}

@@ -1,0 +1,57 @@
+/** The addresses and the status of a ServiceImport. */
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
+import type { MergedExports } from '#shared/clusterset/merge.ts';
+import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
+import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { type Findings, type NotReady, unlessRefused } from './derived-service-writes.ts';
+
+export interface Addressed {
+  readonly merged: MergedExports;
+  readonly serviceImport: ServiceImport;
+  readonly derived: Service;
+  readonly refusals: string[];
+}
+
+/** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
+export async function writeAddresses(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { merged, serviceImport, derived, refusals }: Addressed,
+): Promise<ServiceImport> {
+  const { namespace, name, meta } = run;
+  const plan = planImport({
+    namespace,
+    name,
+    set: meta.clusterset.set,
+    merged,
+    current: serviceImport,
+    derived,
+    writtenBy: fieldManagerOf(run.meta.writer),
+  });
+  if (plan.kind !== 'update') return serviceImport;
+  run.assertTimeToWrite();
+  return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
+}
+
+interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
+  readonly notReady?: NotReady;
+  /** Parts that the import lacks, though it is ready. */
+  readonly notes?: readonly string[];
+}
+
+export async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
+  const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
+  const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
+  const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
+  const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
+  const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
+  if (!conditions && isSaid) return;
+  run.assertTimeToWrite();
+  const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
+  await api.patchStatus('ServiceImport', run.namespace, run.name, next);
+}

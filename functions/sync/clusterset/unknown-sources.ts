@@ -1,0 +1,54 @@
+/**
+ * Clusters that the status of an import names, without an entry in the index of the set. Either they export the name no more, or their exports are unknown,
+ * for instance after the loss of the table. The latter count as silent sources: the import, its address and their slices stay as they are.
+ */
+import { exportsKnowledge } from '#shared/clusters/exports-knowledge.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { checkExport } from '#shared/clusterset/exported-service.ts';
+import { isOurImport, isOurImportByDerived } from '#shared/clusterset/import-ownership.ts';
+import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
+import { keptMerge } from '#shared/clusterset/kept-merge.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { fieldManagerOf } from '#shared/contract/managed-by.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+import { validityIn } from './confirmed-validity.ts';
+import type { Sources } from './import-sources.ts';
+
+/** As the importing cluster has them. */
+interface Imported {
+  readonly current: ServiceImport | undefined;
+  /** Under the name of the derived Service, whosever it is. */
+  readonly derived: Service | undefined;
+}
+
+/** Returns `read` itself if the hub knows the exports of every cluster that the import names. */
+export async function withUnknownSources(run: ClustersetRun, read: Sources, { current, derived }: Imported): Promise<Sources> {
+  const { set } = run.meta.clusterset;
+  if (!current || !(isOurImport(current, set) || isOurImportByDerived(current, set, { derived, writtenBy: fieldManagerOf(run.meta.writer) })))
+    return read;
+  const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.faces.has(cluster));
+  const isUnknown = await concurrently(8, named, (cluster) => isUnknownIn(run, cluster));
+  const unknown = named.filter((_, i) => isUnknown[i]);
+  if (unknown.length === 0) return read;
+  run.found.unknown = unknown;
+  run.deps.metrics.put('SourcesUnknown', unknown.length, { cluster: run.meta.id });
+  const silent = unknown.map((cluster): ImportSource => ({ cluster, state: 'silent', podCidrs: undefined }));
+  return { ...read, merged: keptMerge(read.merged, { current, derived, unknown }), sources: [...read.sources, ...silent] };
+}
+
+async function isUnknownIn({ deps, meta, namespace, name }: ClustersetRun, cluster: string): Promise<boolean> {
+  const record = await readCluster(deps.table, cluster);
+  const knowledge = exportsKnowledge(record, meta.clusterset.set);
+  if (!record || knowledge !== 'known') return knowledge === 'unknown';
+  const store = { table: deps.table, cluster };
+  const [exported, service] = await Promise.all([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
+  const serviceExport = decodeObjectOf('ServiceExport', exported);
+  // The run that saves the entry is still to come.
+  return (
+    serviceExport !== undefined &&
+    checkExport(cluster, serviceExport, validityIn(record, serviceExport, decodeObjectOf('Service', service))).exported !== undefined
+  );
+}

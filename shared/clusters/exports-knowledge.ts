@@ -1,0 +1,20 @@
+/** Whether the hub knows which Services a cluster exports. */
+import { exportsAnything } from './clusterset-membership.ts';
+import { hasSynced } from './first-lists.ts';
+import { hasLeft } from './mode.ts';
+import type { ClusterRecord } from './record.ts';
+
+/**
+ * - `known`: the first list of its ServiceExports is applied, in its present incarnation.
+ * - `unknown`: that list is missing, or the cluster is not registered, as after the loss of the table.
+ * - `none`: the cluster was taken out, is in another set, or may export nothing.
+ */
+export type ExportsKnowledge = 'known' | 'unknown' | 'none';
+
+export function exportsKnowledge(record: ClusterRecord | undefined, set: string): ExportsKnowledge {
+  if (!record) return 'unknown';
+  if (hasLeft(record)) return 'none';
+  if (record.isRebuilding) return 'unknown';
+  if (record.clusterset.set !== set || !exportsAnything(record)) return 'none';
+  return hasSynced(record) && record.lists.firstListOf.ServiceExport === record.incarnation ? 'known' : 'unknown';
+}
