@@ -2,12 +2,12 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { planImport } from '#shared/clusterset/service-import.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
-import { type Findings, type NotReady, unlessRefused } from './derived-service-writes.ts';
+import { type NotReady, unlessRefused } from './derived-service-writes.ts';
 
 export interface Addressed {
   readonly merged: MergedExports;

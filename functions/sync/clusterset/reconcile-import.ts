@@ -4,14 +4,13 @@
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
-import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
