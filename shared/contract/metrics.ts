@@ -84,6 +84,10 @@ export const metrics = {
     help: 'wake-ups of an export’s importers that wait: the cluster or namespace has changed more names in a minute than its budget allows',
   },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import: another source has them on the same port' },
+  PodsTooLarge: {
+    unit: 'Count',
+    help: 'runs that left endpoints, or the slices of a source, as they are: the pods of the namespace have more bytes than a run reads',
+  },
   EvictionsHeld: { unit: 'Count', help: 'evictions that are due and not made: half of the set is silent, or nothing else of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };
 

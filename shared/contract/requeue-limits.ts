@@ -27,6 +27,8 @@ export const requeueDefaults = {
   /** The function ends before a call to the cluster would. */
   outOfTime: { afterSeconds: 1 },
   podsUnreadable: { afterSeconds: 1 },
+  /** The Pods of a namespace have more bytes than a run reads. */
+  podsTooLarge: { afterSeconds: 300 },
   /** The mass-removal guard found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
   /** Shadow mode: a difference counts if it is still there after this wait. */

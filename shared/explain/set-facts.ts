@@ -4,6 +4,7 @@ import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
+import { unreadText } from '#shared/clusterset/left-out.ts';
 import { askedLocality, type Locality, localityText } from '#shared/clusterset/locality.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -96,6 +97,7 @@ export function importFacts(
     ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
     ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: no other source has a ready endpoint`).join('; ')),
+    ...fact('Pods not read', own.report?.report.unread?.map(unreadText).join('; ')),
     ...fact(
       'Left out',
       own.report?.report.leftOutCount === undefined

@@ -14,6 +14,8 @@ export interface ImportReport {
   readonly collisions?: number | undefined;
   /** Sources that would be evicted, but no other source has a ready endpoint. */
   readonly held?: readonly string[] | undefined;
+  /** Sources whose slices stay, because the Pods of the namespace there have more bytes than a run reads. */
+  readonly unread?: readonly string[] | undefined;
   /** `imports: shadow`: what would be written, or would be in the way of it. */
   readonly preview?: readonly string[] | undefined;
 }

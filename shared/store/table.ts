@@ -42,6 +42,13 @@ export interface KeyRange {
   readonly atMost?: number;
   /** The items have their keys and no other attribute: a reader of many names is not sent what is stored under them. */
   readonly keysOnly?: boolean;
+  /** The query rejects with RangeTooLarge if the items have more bytes together. It reads at most one page more, which has 1 MiB. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The items of a range have more bytes than the caller reads. */
+export class RangeTooLarge extends Error {
+  override readonly name = 'RangeTooLarge';
 }
 
 export interface Table {
