@@ -75,7 +75,7 @@ export type LiveMessage = EventsHeader & { readonly type: 'live'; readonly asOf:
   );
 
 /**
- * A page of a consistent list: as of `asOf` exactly these objects of the kind exist with from < key ≤ to.
+ * A page of a consistent list: as of `asOf` exactly these objects of the kind exist with from < key ≤ to, and those that it omits.
  * Keys are "namespace/name" ("/name" for nodes) as bytes; from "" and to "" are the ends.
  */
 export type ListPartMessage = EventsHeader & {
@@ -91,6 +91,8 @@ export type ListPartMessage = EventsHeader & {
   readonly progress?: PartProgress;
   readonly from: string;
   readonly to: string;
+  /** Keys of objects that exist and cannot be sent. */
+  readonly omitted?: readonly string[];
 } & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });
 
 export interface PartProgress {
