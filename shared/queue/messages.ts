@@ -75,7 +75,7 @@ export type LiveMessage = EventsHeader & { readonly type: 'live'; readonly asOf:
   );
 
 /**
- * A page of a consistent list: as of `asOf` exactly these objects of the kind exist with from < key ≤ to, and those that it omits.
+ * A page of a consistent list: as of `asOf` exactly these objects of the kind exist with from < key ≤ to, besides the omitted ones.
  * Keys are "namespace/name" ("/name" for nodes) as bytes; from "" and to "" are the ends.
  */
 export type ListPartMessage = EventsHeader & {

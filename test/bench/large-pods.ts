@@ -8,7 +8,7 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 const namespaces = 10;
 const pageBytes = 1 << 20;
 
-/** Ten imports at once read a namespace each that is just below the bound, and then the same namespaces with more pods than any worker could hold. */
+/** Ten imports at once read a namespace each, just below the bound. Then the same namespaces have more pods than any worker could hold. */
 export async function podsOfOneSource(projection: (i: number) => string): Promise<void> {
   const { maxSourceBytes } = podLogDefaults;
   const pods = new NamespacePods();

@@ -78,7 +78,7 @@ export class ListedThen {
   }
 
   #look(namespace: string, name: string): void {
-    // Of a Service that is too large the hub has no record.
+    // The hub has no record of a Service that is too large.
     if (isOfTenant(namespace)) return;
     const key = `${namespace}/${name}`;
     const all = this.#listings.get(key) ?? [];
