@@ -11,7 +11,7 @@ import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { type InputEntry, type ListPartMessage, maxProjectionLength, messageVersion } from '#shared/queue/messages.ts';
+import { type InputEntry, type ListPartMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
@@ -24,7 +24,7 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());
   await recordRead(deps.table, cluster, { [kind]: versionOf(cluster.incarnation, resourceVersion) });
-  const parts = pagesOf(entries, limitsOf(deps)).map(
+  const parts = pagesOf(kind, entries, limitsOf(deps)).map(
     (part, i): ListPartMessage => ({
       v: messageVersion,
       type: 'list',
@@ -84,34 +84,35 @@ interface Range {
   readonly from: string;
   readonly to: string;
   readonly entries: readonly InputEntry[];
+  readonly omitted: readonly string[];
 }
 
 const keyOf = ({ ns, name }: InputEntry): string => `${ns}/${name}`;
 
-/** Consecutive key ranges. An object that is too large to be sent lies in no range: a page that covers its key without it would delete it. */
-function pagesOf(entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
+/** Consecutive key ranges. A page names the objects that are too large to be sent: without their names it would delete them. */
+function pagesOf(kind: InputKind, entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
+  const most = maxProjectionLengthOf[kind] ?? maxProjectionLength;
   const parts: Range[] = [];
   let from = '';
   let page: InputEntry[] = [];
+  let omitted: string[] = [];
   let bytes = 0;
-  const close = (): void => {
-    const last = page.at(-1);
-    if (!last) return;
-    parts.push({ from, to: keyOf(last), entries: page });
-    from = keyOf(last);
-    page = [];
-    bytes = 0;
-  };
   for (const entry of entries) {
     const size = Buffer.byteLength(entry.o ?? '');
-    if (size > maxProjectionLength) {
-      close();
-      from = keyOf(entry);
+    if (size > most) {
+      omitted.push(keyOf(entry));
       continue;
     }
-    if (page.length === sweep.entriesPerPart || bytes + size > sweep.bytesPerPart) close();
+    const last = page.at(-1);
+    if (last && (page.length === sweep.entriesPerPart || bytes + size > sweep.bytesPerPart)) {
+      parts.push({ from, to: keyOf(last), entries: page, omitted: omitted.filter((key) => key < keyOf(last)) });
+      from = keyOf(last);
+      omitted = omitted.filter((key) => key > from);
+      page = [];
+      bytes = 0;
+    }
     page.push(entry);
     bytes += size;
   }
-  return [...parts, { from, to: '', entries: page }];
+  return [...parts, { from, to: '', entries: page, omitted }];
 }

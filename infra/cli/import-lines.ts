@@ -1,5 +1,6 @@
 /** `cluster imports CLUSTER`: each import whose last run left a report, and in shadow mode the planned writes. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { unreadText } from '#shared/clusterset/left-out.ts';
 import { type ImportReport, type ListedImportReport, listImportReports } from '#shared/store/import-report.ts';
 import type { Table } from '#shared/store/table.ts';
 
@@ -16,7 +17,7 @@ function linesOf({ namespace, name, report }: ListedImportReport): readonly stri
 }
 
 /** A preview has all of it in its own lines. */
-function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, held = [] }: ImportReport): readonly string[] {
+function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, held = [], unread = [] }: ImportReport): readonly string[] {
   if (preview) return preview;
   const more = leftOutCount - leftOut.length;
   return [
@@ -24,6 +25,7 @@ function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, hel
     ...(notReady ? [`not ready: ${notReady}`] : []),
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),
+    ...unread.map(unreadText),
     ...held.map((source) => `the eviction of ${source} is held: other sources are not ready for each port that it serves`),
   ];
 }

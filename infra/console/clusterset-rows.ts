@@ -3,6 +3,7 @@ import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
+import { unreadText } from '#shared/clusterset/left-out.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { exportsText } from '#shared/explain/facts.ts';
@@ -104,10 +105,11 @@ interface Remark {
 }
 
 function reportRemarks({ record: { id }, reports }: Member, key: string): readonly Remark[] {
-  const { leftOut = [], leftOutCount = 0, held = [] } = reports.get(key) ?? {};
+  const { leftOut = [], leftOutCount = 0, held = [], unread = [] } = reports.get(key) ?? {};
   const more = leftOutCount > shownLeftOut ? ` and ${leftOutCount - shownLeftOut} more` : '';
   return [
     ...(leftOutCount > 0 ? [{ cluster: id, text: `left out: ${leftOut.slice(0, shownLeftOut).join('; ')}${more}` }] : []),
+    ...unread.map((source) => ({ cluster: id, text: unreadText(source) })),
     ...held.map((source) => ({ cluster: id, text: `the eviction of ${source} is held: other sources are not ready for each port that it serves` })),
   ];
 }

@@ -118,6 +118,12 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     periodMinutes: 5,
     meaning: 'an object of another owner has the name of an import, or its cluster refuses a write of it',
   }),
+  on('PodsUnread', 'PodsTooLarge', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'a namespace has more bytes of pods than a run reads, and its endpoints stay as they are',
+  }),
   on('AddressCollision', 'AddressCollisions', 'Sum', {
     severity: 'ticket',
     threshold: 0,

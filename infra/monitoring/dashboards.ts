@@ -95,6 +95,7 @@ export const fleetDashboard: Dashboard = {
           of('EventsStale', 'Sum', 'stale'),
           of('EventsSuspect', 'Sum', 'suspect'),
           of('ObjectsTooLarge', 'Sum', 'too large'),
+          of('PodsTooLarge', 'Sum', 'pods of a namespace too large'),
         ]),
         lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a lease'), of('SweepResends', 'Sum', 'by sweep')]),
         lines('Runs', 'Count', [

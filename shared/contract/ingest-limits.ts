@@ -15,6 +15,15 @@ export interface PodLogLimits {
   readonly maxNames: number;
   /** With more pods or entries to read than this, a worker reads the whole namespace. */
   readonly maxChanged: number;
+  /**
+   * Records of a namespace's Pods that a run reads, bytes; the heap takes four to eight times as much. With more, no run of the namespace writes anything.
+   */
+  readonly maxBytes: number;
+  /**
+   * The same of one source that an import reads. An import has 5,000 endpoints at most. Runs of ten imports at once, with one such source each, fit into
+   * half of a worker's memory.
+   */
+  readonly maxSourceBytes: number;
   /** Maximum size of all cached Pods' projections, bytes. The heap takes some four times as much. The least recently used namespace is dropped first. */
   readonly maxKeptBytes: number;
 }
@@ -57,6 +66,8 @@ export const podLogDefaults: PodLogLimits = {
   entryTtlSeconds: 2 * 3600,
   maxNames: 100,
   maxChanged: 200,
+  maxBytes: 16 << 20,
+  maxSourceBytes: 8 << 20,
   maxKeptBytes: 16 << 20,
 };
 

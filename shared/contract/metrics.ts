@@ -88,6 +88,10 @@ export const metrics = {
     help: 'delayed wake-ups of an export’s importers: the cluster or namespace changed more names in a minute than its budget allows',
   },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import because another source has them on the same port' },
+  PodsTooLarge: {
+    unit: 'Count',
+    help: 'runs that kept endpoints, or the slices of a source, because the pods of the namespace have more bytes than a run reads',
+  },
   EvictionsHeld: { unit: 'Count', help: 'evictions that wait because half of the set is silent, or because no other source of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };
 

@@ -27,6 +27,8 @@ export const requeueDefaults = {
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },
   podsUnreadable: { afterSeconds: 1 },
+  /** The Pods of a namespace have more bytes than a run reads. */
+  podsTooLarge: { afterSeconds: 300 },
   /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
   /** Shadow mode: a difference is confirmed if it still exists after this wait. */

@@ -4,6 +4,7 @@ import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
+import { unreadText } from '#shared/clusterset/left-out.ts';
 import { askedLocality, type Locality, localityText } from '#shared/clusterset/locality.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -98,6 +99,7 @@ export function importFacts(
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
     ...fact('Unknown', own.report?.report.unknown && unknownText(own.report.report.unknown)),
     ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: other sources are not ready for each port that it serves`).join('; ')),
+    ...fact('Pods not read', own.report?.report.unread?.map(unreadText).join('; ')),
     ...fact(
       'Left out',
       own.report?.report.leftOutCount === undefined

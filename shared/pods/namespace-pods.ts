@@ -5,8 +5,9 @@
 import { type PodLogLimits, podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf } from '#shared/store/objects.ts';
 import { LoggedNamespace } from './logged/logged-namespace.ts';
+import { readPodRecords } from './pod-records.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { Pods, PodsView, UseOfPods } from './view.ts';
 
@@ -31,24 +32,24 @@ export class NamespacePods implements Pods {
     return [...this.#logged.keys()];
   }
 
-  async viewOf(store: ClusterStore, namespace: string, { nowMs, scope = '' }: UseOfPods): Promise<PodsView> {
+  async viewOf(store: ClusterStore, namespace: string, { nowMs, scope = '', maxBytes = this.#limits.maxBytes }: UseOfPods): Promise<PodsView> {
     const key = `${store.cluster}/${namespace}`;
     const logged = this.#logged.get(key);
-    if (logged?.scope !== scope) return this.#readWhole(key, store, namespace, scope);
+    if (logged?.scope !== scope) return this.#readWhole(key, store, namespace, { scope, maxBytes });
     this.#logged.delete(key);
     this.#logged.set(key, logged);
-    const view = await logged.view(store, namespace, nowMs);
+    const view = await logged.view(store, namespace, { nowMs, maxBytes });
     if (logged.records <= this.#limits.maxUnlogged) this.#logged.delete(key);
     this.#evict(key);
     return view;
   }
 
   /** No earlier run has read newer records than this view, so plans of the view cannot undo its writes. */
-  async #readWhole(key: string, store: ClusterStore, namespace: string, scope: string): Promise<PodsView> {
+  async #readWhole(key: string, store: ClusterStore, namespace: string, { scope, maxBytes }: Required<Omit<UseOfPods, 'nowMs'>>): Promise<PodsView> {
     const reads = this.#reads.get(key) ?? new SharedReads<WholeNamespace>();
     this.#reads.set(key, reads);
     try {
-      const { pods, records } = await reads.read(() => readWhole(store, namespace));
+      const { pods, records } = await reads.read(() => readWhole(store, namespace, maxBytes));
       if (records > this.#limits.maxUnlogged && this.#logged.get(key)?.scope !== scope) {
         this.#logged.set(key, new LoggedNamespace(scope, this.#limits));
       }
@@ -69,7 +70,7 @@ export class NamespacePods implements Pods {
   }
 }
 
-async function readWhole(store: ClusterStore, namespace: string): Promise<WholeNamespace> {
-  const records = await readObjects(store, 'Pod', namespace);
+async function readWhole(store: ClusterStore, namespace: string, maxBytes: number): Promise<WholeNamespace> {
+  const records = await readPodRecords(store, namespace, maxBytes);
   return { pods: records.flatMap((r) => decodeObjectOf('Pod', r) ?? []), records: records.length };
 }

@@ -2,8 +2,13 @@
 import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 
+/** The records of a namespace's Pods have more bytes than a run reads (`UseOfPods.maxBytes`). */
+export class PodsTooLarge extends Error {
+  override readonly name = 'PodsTooLarge';
+}
+
 export interface Pods {
-  /** Returns a view that is at least as new as the call, because its strongly consistent reads begin after the call. */
+  /** Returns a view that is at least as new as the call, because its strongly consistent reads begin after the call. Rejects with PodsTooLarge. */
   viewOf(store: ClusterStore, namespace: string, use: UseOfPods): Promise<PodsView>;
 }
 
@@ -11,6 +16,8 @@ export interface UseOfPods {
   readonly nowMs: number;
   /** `ClusterRecord.cacheEpoch`. Pods cached with another scope are not used. */
   readonly scope?: string;
+  /** Bytes of the records that are read at most; `PodLogLimits.maxBytes` by default. */
+  readonly maxBytes?: number;
 }
 
 export interface PodsView {

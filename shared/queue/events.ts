@@ -92,6 +92,8 @@ interface ListPart extends Speaker, Told {
   readonly run: number;
   readonly from: string;
   readonly to: string;
+  /** Keys "namespace/name" of objects that exist without an entry: the relay cannot send them, or their entries are refused. */
+  readonly omitted: ReadonlySet<string>;
 }
 export type InputListPart = ListPart & { readonly kind: InputKind; readonly entries: readonly InputState[] };
 export type OutputListPart = ListPart & { readonly kind: OutputKind; readonly entries: readonly OutputState[] };
@@ -120,7 +122,20 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
       : { kind, refused, entries: (accepted as readonly InputEntry[]).map(inputState) };
   if (m.type === 'live') return { ...speaker, type: m.type, asOf, ...states } as LiveInputs | LiveOutputs;
   const { listId, i: partNumber, from, to, progress, runs: run = 1 } = m;
-  const part = { type: m.type, asOf, listId, partNumber, isLast: m.last === true, isConfirmed: m.confirmed === true, progress, run, from, to };
+  const omitted = new Set([...(m.omitted ?? []), ...refused.map(({ namespace, name }) => `${namespace}/${name}`)]);
+  const part = {
+    type: m.type,
+    omitted,
+    asOf,
+    listId,
+    partNumber,
+    isLast: m.last === true,
+    isConfirmed: m.confirmed === true,
+    progress,
+    run,
+    from,
+    to,
+  };
   return { ...speaker, ...part, ...states } as InputListPart | OutputListPart;
 }
 

@@ -75,7 +75,7 @@ export type LiveMessage = EventsHeader & { readonly type: 'live'; readonly asOf:
   );
 
 /**
- * A page of a consistent list. As of `asOf`, exactly these objects of the kind exist with from < key ≤ to. Keys are "namespace/name" ("/name" for nodes) as
+ * A page of a consistent list. As of `asOf`, exactly these objects and the omitted ones exist with from < key ≤ to. Keys are "namespace/name" ("/name" for nodes) as
  * bytes. An empty `from` or `to` is an open end.
  */
 export type ListPartMessage = EventsHeader & {
@@ -91,6 +91,8 @@ export type ListPartMessage = EventsHeader & {
   readonly progress?: PartProgress;
   readonly from: string;
   readonly to: string;
+  /** Keys of objects that exist and cannot be sent. */
+  readonly omitted?: readonly string[];
 } & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });
 
 export interface PartProgress {

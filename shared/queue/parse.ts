@@ -47,6 +47,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
         number(progress, 'entries');
         if (progress['services'] !== undefined) text(progress, 'services', maxKeyLength);
       }
+      if (m['omitted'] !== undefined) elements(m, 'omitted');
       break;
     }
     case 'live':
@@ -57,9 +58,8 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   version(m, 'asOf');
   const kind = oneOf(m['kind'], allKinds, 'kind');
   if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
-  if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
-  if (m['entries'].length > maxEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
-  for (const entry of m['entries'] as unknown[]) object(entry, 'entry');
+  for (const key of (m['omitted'] ?? []) as unknown[]) rangeEnd({ omitted: key }, 'omitted', kind);
+  for (const entry of elements(m, 'entries')) object(entry, 'entry');
   return m as unknown as EventsMessage;
 }
 
@@ -115,7 +115,7 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
 }
 
 /** Checks an end of a key range, which is empty or the key "namespace/name" of an object of the kind. */
-function rangeEnd(fields: Fields, field: 'from' | 'to', kind: Kind): void {
+function rangeEnd(fields: Fields, field: 'from' | 'to' | 'omitted', kind: Kind): void {
   text(fields, field, maxKeyLength, true);
   const key = fields[field] as string;
   const slash = key.indexOf('/');
@@ -191,6 +191,13 @@ function text(fields: Fields, field: string, longest = maxNameLength, mayBeEmpty
   // The fields are names and ids. A terminal would interpret control characters, and UTF-8 cannot encode lone surrogates.
   if (controlCharacter.test(value) || !isWellFormed(value))
     throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters and lone surrogates is needed`);
+}
+
+function elements(fields: Fields, field: string): readonly unknown[] {
+  const value = fields[field];
+  if (!Array.isArray(value)) throw new UnreadableMessage(`${field} is ${show(value)}: a list is needed`);
+  if (value.length > maxEntries) throw new UnreadableMessage(`${field} has ${value.length} elements: at most ${maxEntries} are allowed`);
+  return value;
 }
 
 /** Checks a projection. It may contain any characters, because tenants' annotations are part of it. */

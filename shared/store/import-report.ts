@@ -14,6 +14,8 @@ export interface ImportReport {
   readonly collisions?: number | undefined;
   /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held?: readonly string[] | undefined;
+  /** Sources whose slices stay because the Pods of the namespace there have more bytes than a run reads. */
+  readonly unread?: readonly string[] | undefined;
   /** Clusters of the import whose exports the hub does not know: the import stays as it is. */
   readonly unknown?: readonly string[] | undefined;
   /** With `imports: shadow`: the writes that would be made, or the objects that would prevent them. */

@@ -42,6 +42,13 @@ export interface KeyRange {
   readonly atMost?: number;
   /** Returns items with their keys only, so a reader of many names does not transfer their content. */
   readonly keysOnly?: boolean;
+  /** The query rejects with RangeTooLarge if the items have more bytes together. It reads at most one page more, which has 1 MiB. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The items of a range have more bytes than the caller reads. */
+export class RangeTooLarge extends Error {
+  override readonly name = 'RangeTooLarge';
 }
 
 export interface Table {

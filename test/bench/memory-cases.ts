@@ -1,8 +1,13 @@
 /** The edges of `npm run bench -- memory`. `functionMiB`: as in infra/stages. */
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { selectorsOf } from '#functions/ingest/wake-ups/selectors.ts';
+import { maxExportBytes, maxMapBytes } from '#shared/clusterset/exported-service.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
 import type { KeyRange } from '#shared/store/table.ts';
+import { exporter, importer, service, serviceExport } from '../support/set-objects.ts';
+import { SetWorld } from '../support/set-world.ts';
 import { aPod, aService, smallCluster } from '../support/small-cluster.ts';
+import { podsOfOneSource } from './large-pods.ts';
 
 interface MemoryCase {
   readonly functionMiB: number;
@@ -49,8 +54,54 @@ function withAddress(i: number, ready = true) {
   return { ...pod, status: { ...(pod['status'] as object), podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) } } as typeof pod;
 }
 
+/** The factor of the heap over the text is largest for short labels, and for pods with next to nothing in them. */
+const manyLabels = (i: number): string =>
+  podWith(Object.fromEntries(Array.from({ length: 5_000 }, (_, k) => [`a${(k * 1_000 + (i % 997)).toString(36)}`, ''])));
+const noLabels = (i: number): string => podWith({ app: 'web', tier: `t${i % 997}` });
+
+const podWith = (labels: { readonly [key: string]: string }): string =>
+  encodeProjection('Pod', { ...aPod(1), metadata: { name: 'p', uid: 'u', labels } } as never);
+
+/** An export's text has a bound, and a namespace's exports have one. */
+async function exportsOfLargestText(): Promise<void> {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+  await world.pass(60);
+  const names = Array.from({ length: 1_000 }, (_, i) => `n-${i}`);
+  const text = 'a'.repeat(maxMapBytes - 1_000);
+  const ports = Array.from({ length: 64 }, (_, i) => ({
+    name: `${i}-`.padEnd(63, 'p'),
+    port: i + 1,
+    targetPort: 8080,
+    protocol: 'TCP',
+    appProtocol: 'a'.repeat(63),
+  }));
+  for (let i = 0; i < names.length; i += 20) {
+    const page = names.slice(i, i + 20);
+    await world.of('b').say(
+      'Service',
+      page.map((name) => service({ ports }, { name, uid: name })),
+    );
+    const spec = { exportedAnnotations: { a: text } };
+    await world.of('b').say(
+      'ServiceExport',
+      page.map((name) => ({ ...serviceExport({ name, uid: `e-${name}` }), spec })),
+    );
+  }
+  await world.pass(900);
+  const imports = world.of('a').store.list('ServiceImport', 'shop').length;
+  const faces = (await world.table.query('SET#default#shop')).filter(({ sk }) => sk.includes('#E#'));
+  const largest = Math.max(...faces.map(({ f }) => String(f).length));
+  if (imports < 1_000 || largest < maxExportBytes / 2) throw new Error(`${imports} imports, of ${largest} bytes at most`);
+}
+
 export const cases: { readonly [name: string]: MemoryCase } = {
   'ingest: a pod changes in a namespace with 1,500 Services of 235 KB': { functionMiB: ingestMiB, run: selectorsOfLargeServices },
+  'sync: ten imports of a relay’s pods of 64 KB, in namespaces just below the bound and far above it': {
+    functionMiB: syncMiB,
+    run: () => podsOfOneSource(manyLabels),
+  },
+  'sync: the same with pods of 110 bytes': { functionMiB: syncMiB, run: () => podsOfOneSource(noLabels) },
+  'ingest, sync, the table and three API servers: 1,000 exports of the largest text': { functionMiB: syncMiB, run: exportsOfLargestText },
   'ingest, sync and an API server: a service of 5,000 pods': { functionMiB: syncMiB, run: () => wholeHub(5_000, 1) },
   'ingest, sync and an API server: 2,050 ports, 100 pods': { functionMiB: syncMiB, run: () => wholeHub(100, 2_050) },
 };

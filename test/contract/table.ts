@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordsSince, saveRecord } from '#shared/store/history-records.ts';
 import { historyOf } from '#shared/store/keys.ts';
-import type { Item, Key, Table } from '#shared/store/table.ts';
+import { type Item, type Key, RangeTooLarge, type Table } from '#shared/store/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {
   describe(`table on ${driver}`, () => {
@@ -242,6 +242,8 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       for (let i = 0; i < 9; i++) await table.put({ pk, sk: `k${i}`, body });
       expect(sortKeys(await table.query(pk))).toEqual(Array.from({ length: 9 }, (_, i) => `k${i}`));
       expect(await table.query(pk, { from: 'k0' })).toHaveLength(8);
+      expect(await table.query(pk, { maxBytes: 2_800_000 })).toHaveLength(9);
+      await expect(table.query(pk, { maxBytes: 2_000_000 })).rejects.toThrow(RangeTooLarge);
     });
 
     it('one of many conditional puts wins, and no ADD is lost', async () => {

@@ -2,14 +2,16 @@
 import { expect, it } from 'vitest';
 import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { noCounts } from '#shared/store/service-counts.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { cluster } from '#test/support/hub-world.ts';
-import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 it('a failed run names the first of many skipped pods, and how many there are', () => {
   const errors = Array.from({ length: 5_000 }, (_, i) => `skipping Pod p-${i} for Service ns/svc: Node n Not Found`);
@@ -25,6 +27,30 @@ it('the log of a run in which every node is missing stays short', async () => {
   await pass(30);
   expect(lines.some((line) => line.includes('and 95 more'))).toBe(true);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2_000);
+});
+
+it('a namespace whose pods are too large to read keeps its endpoints, and is read again when they are gone', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 30 }, (_, l) => [`l-${l}`, 'x'.repeat(63)]));
+  const large = pods(10).map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'large', labels: { app: 'a', ...labels } } }));
+  const theirs = { ...aService(), metadata: { ...aService().metadata, namespace: 'large', uid: 'uid-large' } };
+  const { world, pass } = await smallCluster([aService(), theirs, ...pods(2)], { pods: new NamespacePods({ ...podLogDefaults, maxBytes: 20_000 }) });
+  const addresses = (of: string): readonly string[] =>
+    (world.store.list('EndpointSlice', of) as unknown as readonly EndpointSlice[])
+      .filter((s) => s.addressType === 'IPv4')
+      .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses));
+  for (const pod of large.slice(0, 2)) world.store.apply(pod);
+  await pass(30);
+  expect(addresses('large')).toEqual(['10.1.0.1', '10.1.0.2']);
+  for (const pod of large.slice(2)) world.store.apply(pod);
+  await pass(30);
+  world.store.apply(aPod(2));
+  await pass(30);
+  expect(addresses('large')).toEqual(['10.1.0.1', '10.1.0.2']);
+  expect(addresses('default')).toEqual(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
+  expect(world.metrics.get('PodsTooLarge')).toBeGreaterThan(0);
+  for (const { metadata } of large.slice(3)) world.store.remove('Pod', 'large', metadata.name);
+  await pass(400);
+  expect(addresses('large')).toEqual(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
 });
 
 it('a worker that handles many clusters keeps the nodes of the last ones', async () => {

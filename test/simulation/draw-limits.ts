@@ -52,6 +52,8 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((maxAgeMs + maxIngestMs) / 1000) + random.between(1, 20)),
       maxNames: between(podLog.maxNames, 0, 3),
       maxChanged: between(podLog.maxChanged, 0, 3),
+      maxBytes: podLog.maxBytes,
+      maxSourceBytes: podLog.maxSourceBytes,
       maxKeptBytes: between(podLog.maxKeptBytes, 0, 1_500),
     },
     ingest: {

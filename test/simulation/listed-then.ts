@@ -14,6 +14,7 @@ import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { mayLoseRecords } from './history.ts';
+import { isOfTenant } from './large-tenant.ts';
 import type { Profile } from './profile.ts';
 
 /** Since then these addresses were listed, one a line. */
@@ -77,6 +78,8 @@ export class ListedThen {
   }
 
   #look(namespace: string, name: string): void {
+    // The hub has no record of a Service that is too large.
+    if (isOfTenant(namespace)) return;
     const key = `${namespace}/${name}`;
     const all = this.#listings.get(key) ?? [];
     this.#listings.set(key, all);

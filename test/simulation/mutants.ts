@@ -14,6 +14,7 @@ import type { Actor } from './actor.ts';
 import { setMutants } from './clusterset/mutants.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { explainMutants } from './explain-mutants.ts';
+import { largeTenant } from './large-tenant.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { optInMutants } from './opt-in/mutants.ts';
 import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
@@ -51,6 +52,12 @@ const overtaken: Partial<Profile> = {
 };
 
 export const mutants: readonly Mutant[] = [
+  {
+    name: 'the pods of a namespace are read without a bound',
+    seeds: [3, 7, 14, 6, 12, 13, 4, 2, 11, 5],
+    profile: { ...crashing, ...largeTenant(ordinaryLimits, 100_000) },
+    table: (table) => ({ ...table, query: (pk, { maxBytes: _, ...range } = {}) => table.query(pk, range) }),
+  },
   {
     name: 'ingest does not store the former labels of an object',
     seeds: [69, 147, 113],

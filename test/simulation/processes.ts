@@ -9,6 +9,7 @@ import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
 import { maxPauseMs, maxStallMs } from './draw-limits.ts';
+import { boundedAnswers } from './large-tenant.ts';
 import { lyingQueue } from './lies.ts';
 import type { Mutant } from './mutant.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
@@ -65,7 +66,8 @@ export class Processes {
 
   table(actor: Actor): Table {
     const port = tablePort(actor, this.world.monitor.witness(actor, this.world.table), this.faults);
-    return this.mutant?.table?.(port, actor, this.world) ?? port;
+    const mutated = this.mutant?.table?.(port, actor, this.world) ?? port;
+    return boundedAnswers(mutated, actor, this.world.profile, (what) => this.world.fail(what));
   }
 
   queue(actor: Actor, name: QueueName): MessageQueue {

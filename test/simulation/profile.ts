@@ -77,6 +77,8 @@ export interface Profile {
   readonly isBeside: boolean;
   readonly optInChanges: number;
   readonly optInSwitches: number;
+  /** `large`: one more namespace, whose objects are as large as an API server stores (large-tenant.ts). */
+  readonly tenant: 'ordinary' | 'large';
   /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
   readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
@@ -172,6 +174,7 @@ export const ordinary = {
   sweepMs: 60_000,
   fatLabels: false,
   lies: 'never',
+  tenant: 'ordinary',
   awayMode: 'paused',
   awayMs: 15_000,
   optIn: 'off',

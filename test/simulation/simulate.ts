@@ -9,6 +9,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors, mayLoseRecords } from './history.ts';
+import { isOfTenant } from './large-tenant.ts';
 import { wasLeftBehind } from './left-behind.ts';
 import type { Answers } from './listed-then.ts';
 import { cluster, isLiedTo, modeOf } from './profile.ts';
@@ -159,10 +160,11 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
     const held = new Map<string, string>();
     for (const item of items) {
       const at = item.pk.indexOf(partition);
-      if (at < 0 || item['o'] === undefined) continue;
+      if (at < 0 || item['o'] === undefined || isOfTenant(item.pk.slice(at + partition.length))) continue;
       held.set(`${item.pk.slice(at + partition.length)}/${item.sk}`, item['v'] as string);
     }
     for (const { metadata } of world.store.list(kind)) {
+      if (isOfTenant(metadata.namespace)) continue;
       const key = `${metadata.namespace}/${metadata.name}`;
       if (!held.delete(key)) wrong.push(`missing: ${kind} ${key}`);
     }
@@ -173,7 +175,7 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
 
 async function checkClean(world: World, resynced: boolean): Promise<void> {
   for (const item of await world.table.items()) {
-    if (item.pk.includes('#WORK#')) {
+    if (item.pk.includes('#WORK#') && !isOfTenant(parseWorkKey(item.pk).namespace)) {
       const work = decodeWork(item);
       if (!isClean(work)) {
         if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
@@ -218,6 +220,7 @@ async function checkCluster(world: World, resynced: boolean): Promise<void> {
   for (const { service, text } of differencesIn(world)) {
     if (lost.has(service)) continue;
     const [namespace = '', name = ''] = service.split('/');
+    if (isOfTenant(namespace)) continue;
     const found = world.store.find('Service', namespace, name);
     if (!resynced && found && isUpstreamsOwn(world.store, found, world.monitor.isRestless)) continue;
     world.fail(`${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`);

@@ -5,8 +5,11 @@ import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
+import { drawTenant, isOfTenant, LargeTenant } from './large-tenant.ts';
 import { Life } from './life.ts';
 import { ListedThen } from './listed-then.ts';
 import { type Monitor, monitor } from './monitor.ts';
@@ -78,7 +81,8 @@ export class World implements WorldState {
     this.#mutant = mutant;
     this.random = new Random(seed);
     const drawn = drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined);
-    this.profile = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined), ...mutant?.profile };
+    const optIn = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined) };
+    this.profile = { ...optIn, ...drawTenant(seed, optIn, mutant !== undefined), ...mutant?.profile };
     this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
@@ -165,6 +169,8 @@ export class World implements WorldState {
     );
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
+    const tenant = profile.tenant === 'large' ? new LargeTenant(this.store, new Random(this.seed + 0x7e4b), scheduler, profile) : undefined;
+    tenant?.begin();
     const people = this.#beginOptIn();
     this.listedThen.lookAtAll();
     new Lambdas(this.#processes);
@@ -189,6 +195,7 @@ export class World implements WorldState {
     if (profile.webhook) this.#refusedService = `a/s${random.between(0, 1)}`;
     life.live();
     people?.live();
+    tenant?.live();
     for (let i = 0; i < profile.optInSwitches; i++) operations.planOptInSwitch(this.#optInRandom);
     this.#mutant?.begin?.(this);
     await scheduler.runUntil(this.faultsEnd);
@@ -266,7 +273,7 @@ export class World implements WorldState {
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     return (
       [...this.queues.events.messages.values()].every(isHeartbeat) &&
-      this.queues.syncs.isEmpty &&
+      [...this.queues.syncs.messages.values()].every(({ body }) => isOfTenant((decodeMessage(body) as SyncMessage).ns)) &&
       [...this.queues.events.dead, ...this.queues.syncs.dead].length === 0 &&
       this.#relays.areIdle
     );

@@ -176,12 +176,13 @@ export class SetWorld {
   readonly metrics = new Map<string, number>();
   readonly warnings: string[] = [];
   /** Cached Pods of the next worker. */
-  pods = new NamespacePods();
+  pods: NamespacePods;
   #nextBeatMs = startAt;
   #nextSweepMs = startAt + 60_000;
   readonly #deps;
 
   private constructor(limits: Limits) {
+    this.pods = new NamespacePods(limits.podLog);
     const log: Log = {
       info() {},
       warn: (text) => void this.warnings.push(text),

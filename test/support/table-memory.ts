@@ -4,7 +4,7 @@
  */
 
 import { itemSize } from '#shared/store/item-size.ts';
-import type { Change, Condition, Item, Key, Table, Value } from '#shared/store/table.ts';
+import { type Change, type Condition, type Item, type Key, RangeTooLarge, type Table, type Value } from '#shared/store/table.ts';
 import { compareBytes } from './table-memory-values.ts';
 
 export interface MemoryTable extends Table {
@@ -66,16 +66,15 @@ export function memoryTable(): MemoryTable {
       units.read += started(sizeOf(item), 4096);
       return item;
     },
-    async query(pk, { from = '', to, atMost, keysOnly } = {}) {
+    async query(pk, { from = '', to, atMost, keysOnly, maxBytes = Number.POSITIVE_INFINITY } = {}) {
       if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
       const items = partitions.get(pk) ?? [];
       const first = firstAbove(items, from);
       const end = to === undefined ? items.length : firstAbove(items, to);
       const found = items.slice(first, atMost === undefined ? end : Math.min(end, first + atMost));
-      units.read += started(
-        found.reduce((sum, i) => sum + sizeOf(i), 0),
-        4096,
-      );
+      const bytes = found.reduce((sum, i) => sum + sizeOf(i), 0);
+      units.read += started(Math.min(bytes, maxBytes), 4096);
+      if (bytes > maxBytes) throw new RangeTooLarge(`the items have more than ${maxBytes} bytes`);
       return keysOnly ? found.map(({ pk, sk }) => ({ pk, sk })) : found;
     },
     async put(item, condition) {

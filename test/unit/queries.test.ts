@@ -7,14 +7,14 @@ import { expect, it } from 'vitest';
  * - `bounded`: the clusters of the fleet, or the records of one service or name.
  * - `keys`: keys alone.
  * - `command`: explain, history, console and the other commands, on the machine of the operator who asks.
- * - `pods`: the Pods of one namespace, which a run reads whole as both controllers do.
+ * - `bytes`: it rejects above a number of bytes (both controllers read the Pods of one namespace whole).
  * - `own list`: the key range of one part of a relay's list, in the cluster of that relay.
  * - `caller`: the callers are listed here themselves.
  */
-type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'pods' | 'own list' | 'caller';
+type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'bytes' | 'own list' | 'caller';
 
 const queries: Record<string, Bound> = {
-  'functions/ingest/clusterset/clusterset-wakes.ts wakeExportsOnNodes': 'pods',
+  'functions/ingest/clusterset/clusterset-wakes.ts wakeExportsOnNodes': 'paged',
   'functions/ingest/clusterset/zone-wakes.ts importsOfNewZones': 'paged',
   'functions/ingest/inputs/input-list-page.ts readRange': 'own list',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
@@ -30,10 +30,8 @@ const queries: Record<string, Bound> = {
   'shared/clusters/audit.ts listAudit': 'command',
   'shared/clusters/clusterset-membership.ts listImporters': 'bounded',
   'shared/clusters/record.ts listClusters': 'bounded',
-  'shared/pods/logged/logged-namespace.ts #readWhole': 'pods',
-  'shared/pods/logged/logged-view.ts #readStale': 'pods',
-  'shared/pods/logged/pod-log.ts readLogEntries': 'pods',
-  'shared/pods/namespace-pods.ts readWhole': 'pods',
+  'shared/pods/logged/pod-log.ts readLogEntries': 'paged',
+  'shared/pods/pod-records.ts readPodRecords': 'bytes',
   'shared/store/clusterset-index.ts forgetImportFailures': 'keys',
   'shared/store/clusterset-index.ts namesInSet': 'keys',
   'shared/store/clusterset-index.ts readSetEntries': 'bounded',
@@ -89,12 +87,12 @@ it('each read of a partition is listed here with its bound, and each that is lis
   expect([...new Set(found.map(({ place }) => place))].toSorted()).toEqual(Object.keys(queries).toSorted());
 });
 
-it('a read of keys asks for keys, and a read in pages for pages', () => {
+it('a read of keys asks for keys, a read in pages for pages, and a read of bytes for at most so many', () => {
   const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
-  const asks = { keys: /keysIn\(|keysOnly/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/ };
+  const asks = { keys: /keysIn\(|keysOnly/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/, bytes: /maxBytes/ };
   const wrong = found.filter(({ place, line }) => {
     const bound = queries[place];
-    return (bound === 'keys' || bound === 'paged') && !asks[bound].test(line);
+    return (bound === 'keys' || bound === 'paged' || bound === 'bytes') && !asks[bound].test(line);
   });
   expect(wrong).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
-import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
@@ -18,6 +18,9 @@ import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from '../wake-ups/selectors.ts';
 import { importsOfNewZones } from './zone-wakes.ts';
+
+/** Pods of one page: each may have 64 KB and its former labels, and four namespaces are read at a time. */
+const podsPerPage = 200;
 
 /** `woken`: the services that the batch wakes. */
 export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
@@ -70,13 +73,15 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
   const allowed = exports.filter((e) => mayExport(cluster, e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
-    const pods = await readObjects(store, 'Pod', namespace);
-    const onThem = pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
     const names = new Set(exported.map((r) => r.name));
-    for await (const services of selectorsOf(batch, namespace))
-      for (const { metadata, spec } of services)
-        if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
-          wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
+    for await (const page of objectPages(store, 'Pod', namespace, podsPerPage)) {
+      const onThem = page.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
+      if (onThem.length === 0) continue;
+      for await (const services of selectorsOf(batch, namespace))
+        for (const { metadata, spec } of services)
+          if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
+            wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
+    }
   });
 }
 

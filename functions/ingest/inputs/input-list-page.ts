@@ -29,8 +29,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   await raiseFence(store.table, store.cluster, part.kind, version);
   const isFirst = incarnation === cluster.incarnation && (await beginFirstList(store.table, cluster, part.kind, version));
   const stored = await readRange(context, part);
-  // A refused entry proves that its object exists.
-  for (const refused of part.refused) stored.delete(keyOf(refused));
+  for (const key of part.omitted) stored.delete(key);
   const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
   if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.recordAllPods(namespace);
 

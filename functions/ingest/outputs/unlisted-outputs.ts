@@ -48,13 +48,12 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 /** Returns a function that compares the page with a service's saved outputs in its key range. */
 function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const refused = new Set(part.refused.map((e) => `${e.namespace}/${e.name}`));
   const saidIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
     const key = { cluster: cluster.id, namespace, name: service };
     const saved = await readOutputHeads(store.table, key, which, source);
     return saved
-      .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part) && !refused.has(`${namespace}/${o.name}`))
+      .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part) && !part.omitted.has(`${namespace}/${o.name}`))
       .flatMap(({ name, uid }): OutputState[] => {
         const entry = listed.get(`${namespace}/${name}`);
         if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];

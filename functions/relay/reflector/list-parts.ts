@@ -28,7 +28,7 @@ export interface EncodedPage {
 /**
  * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed `maxBytes`, or its text the size that ingest inflates.
  *
- * An object that cannot be sent lies in no part's key range: a part that covers its key without it would delete it.
+ * A part names the objects of its key range that cannot be sent: without their names it would delete them.
  * `first` is the number of the first part; `to` is "" on the last page.
  */
 export function encodeParts(
@@ -39,12 +39,12 @@ export function encodeParts(
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];
-  const sizes = new Map(page.map((object) => [object, object.entry ? sizeOf(object.entry) : 0]));
+  const sizes = new Map(page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]));
   const textBytes = (objects: readonly Listed[]): number => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
-  const ranges = sendable(page, ends).reverse();
+  const ranges: Range[] = [{ ...ends, objects: page }];
   for (let range = ranges.pop(); range; range = ranges.pop()) {
     const [only, ...others] = range.objects;
-    const alone = only !== undefined && others.length === 0;
+    const alone = only?.entry !== undefined && others.length === 0;
     // Before it is encoded: the text of a page of large objects is more than there is memory for.
     const fits = alone || textBytes(range.objects) <= limits.relay.partTextBytes;
     const body = fits ? encode(list, range, first + bodies.length, limits) : undefined;
@@ -52,7 +52,7 @@ export function encodeParts(
       bodies.push(body);
     } else if (alone) {
       tooLarge.push(only.key);
-      ranges.push(...sendable([{ key: only.key, entry: undefined }], range));
+      ranges.push({ ...range, objects: [{ key: only.key, entry: undefined }] });
     } else ranges.push(...halves(range).reverse());
   }
   return { bodies, tooLarge };
@@ -66,26 +66,9 @@ interface Range {
 
 function encode({ header, kind, asOf, listId }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {
   const last = to === '' ? { last: true } : {};
-  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries: objects.map((o) => o.entry) }, queue);
-}
-
-/** The range without the objects that have no entry: each of them ends a range before it and begins the next one behind it. */
-function sendable(page: readonly Listed[], { from, to }: { readonly from: string; readonly to: string }): Range[] {
-  const ranges: Range[] = [];
-  let start = from;
-  let objects: Listed[] = [];
-  for (const object of page) {
-    if (object.entry) {
-      objects.push(object);
-      continue;
-    }
-    const end = objects.at(-1);
-    if (end) ranges.push({ from: start, to: end.key, objects });
-    start = object.key;
-    objects = [];
-  }
-  if (objects.length > 0 || to === '' || start !== to) ranges.push({ from: start, to, objects });
-  return ranges;
+  const omitted = objects.flatMap(({ key, entry }) => (entry ? [] : [key]));
+  const entries = objects.flatMap(({ entry }) => entry ?? []);
+  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
 }
 
 function halves({ from, to, objects }: Range): Range[] {

@@ -8,10 +8,12 @@ import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
+import { PodsTooLarge, type PodsView } from '#shared/pods/view.ts';
 import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods } from '../state/inputs.ts';
@@ -88,10 +90,24 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
   const { nodes } = await nodesOf(deps, member);
-  const view = await readPods(deps, { cluster: member.id, namespace }, member.cacheEpoch);
+  const view = await podsWithin(run, member);
+  if (!view) return { ...source, state: 'silent' };
   const pods = new RunPods(deps, view, (pod) => selectorMatches(selector, pod.metadata.labels));
   podsOf.set(member.id, pods);
   return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
+}
+
+/** Resolves to undefined if the Pods have more bytes than a run reads: one source must not end the imports of the others. */
+async function podsWithin({ deps, namespace, found }: ClustersetRun, member: ClusterRecord): Promise<PodsView | undefined> {
+  try {
+    return await readPods(deps, { cluster: member.id, namespace }, member.cacheEpoch, { maxBytes: limitsOf(deps).podLog.maxSourceBytes });
+  } catch (error) {
+    if (!(error instanceof PodsTooLarge)) throw error;
+    found.unread = [...(found.unread ?? []), member.id].sort();
+    deps.metrics.put('PodsTooLarge', 1, { cluster: member.id });
+    deps.log.warn('source has too large pods: its slices stay', { cluster: member.id, reason: error.message });
+    return undefined;
+  }
 }
 
 /** Lists the pods by the cluster's own API. Resolves to undefined if it does not answer. Stores nothing: the relay's next events count again. */

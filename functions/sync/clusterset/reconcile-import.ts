@@ -5,6 +5,7 @@
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
@@ -196,10 +197,13 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
  * Requeues the run while a source is silent and its record does not show it yet: wake-ups of that source have found it silent. Once the record shows it,
  * the source's return wakes the import.
  */
-function afterSilence({ deps, rounds }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
+function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => metaOf.get(cluster)?.source?.state === 'silent';
-  const silent = sources.filter(({ cluster, state }) => state === 'silent' && !isRecorded(cluster)).map((source) => source.cluster);
-  if (silent.length === 0) return ok;
+  const { unread = [] } = found;
+  const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !unread.includes(cluster);
+  const silent = sources.filter(isPassing).map((source) => source.cluster);
+  if (silent.length === 0)
+    return unread.length > 0 ? requeue(deps, 'podsTooLarge', { reason: `pods are too large: slices of ${unread.join(', ')} stay` }) : ok;
   return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
 }
 

@@ -12,6 +12,7 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
+import { PodsTooLarge } from '#shared/pods/view.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
@@ -31,6 +32,7 @@ import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
 import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
 import type { Attempt } from '../state/reconciler.ts';
+import { requeue } from '../state/requeue.ts';
 import type { Run } from '../state/run.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
@@ -180,6 +182,10 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
 /** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */
 async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
   if (error instanceof RequeueAfter) return error.outcome;
+  if (error instanceof PodsTooLarge) {
+    deps.metrics.put('PodsTooLarge', 1, { cluster: meta.id });
+    return requeue(deps, 'podsTooLarge', { reason: error.message });
+  }
   if (error instanceof ClusterApiError) {
     if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
     return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };

@@ -8,7 +8,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import type { PodsView } from '#shared/pods/view.ts';
+import type { PodsView, UseOfPods } from '#shared/pods/view.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -140,9 +140,13 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
 
 const noPods: PodsView = { all: [], confirms: async () => true };
 
-/** The Pods of the namespace. `scope`: `ClusterRecord.cacheEpoch`. */
-export const readPods = ({ pods, table, now }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>, scope: string): Promise<PodsView> =>
-  pods.viewOf({ table, cluster }, namespace, { nowMs: now(), scope });
+/** The Pods of the namespace. `scope`: `ClusterRecord.cacheEpoch`. Rejects with PodsTooLarge. */
+export const readPods = (
+  { pods, table, now }: SyncDeps,
+  { cluster, namespace }: Omit<ServiceKey, 'name'>,
+  scope: string,
+  bound: Pick<UseOfPods, 'maxBytes'> = {},
+): Promise<PodsView> => pods.viewOf({ table, cluster }, namespace, { nowMs: now(), scope, ...bound });
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));

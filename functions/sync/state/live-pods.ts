@@ -3,7 +3,16 @@ import type { Labels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
-/** Pods as the cluster's API lists them now. */
+/** Pods as the cluster's API lists them now. Labels that the selector does not name are left out: a tenant decides how many of them there are. */
 export async function listPods(api: ClusterApi, namespace: string, selector: Labels): Promise<readonly Pod[]> {
-  return (await api.list('Pod', namespace, { labels: selector, keep: (pod): Pod => project('Pod', pod) })).items;
+  const keep = (pod: Pod): Pod => {
+    const labels = Object.fromEntries(Object.keys(selector).flatMap((key) => ownLabel(pod, key)));
+    return project('Pod', { ...pod, metadata: { ...pod.metadata, labels } });
+  };
+  return (await api.list('Pod', namespace, { labels: selector, keep })).items;
+}
+
+function ownLabel({ metadata: { labels } }: Pod, key: string): readonly (readonly [string, string])[] {
+  const value = labels?.[key];
+  return value === undefined ? [] : [[key, value]];
 }

@@ -4,12 +4,15 @@ import type { PodLogLimits } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { beginPodLog } from '#shared/store/namespaces.ts';
-import { decodeObjectOf, type ObjectRecord, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, type ObjectRecord, readObject } from '#shared/store/objects.ts';
+import { readPodRecords } from '../pod-records.ts';
 import { SharedReads } from '../shared-reads.ts';
-import type { PodsView } from '../view.ts';
+import type { PodsView, UseOfPods } from '../view.ts';
 import { LoggedView } from './logged-view.ts';
 import { readLogEntries, readLogHead } from './pod-log.ts';
 import { podsToRead, watermarkAfter } from './pod-log-rules.ts';
+
+type UseOfLogged = Required<Omit<UseOfPods, 'scope'>>;
 
 export class LoggedNamespace {
   /** `ClusterRecord.cacheEpoch`. With another scope the numbers of the log may have begun again. */
@@ -30,26 +33,28 @@ export class LoggedNamespace {
     this.#limits = limits;
   }
 
-  async view(store: ClusterStore, namespace: string, nowMs: number): Promise<PodsView> {
+  async view(store: ClusterStore, namespace: string, use: UseOfLogged): Promise<PodsView> {
     // Refreshes run one at a time, because a slow one must not replace a newer Pod by an older one.
-    const fresh = await this.#refreshes.read(() => this.#refresh(store, namespace, nowMs));
-    return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, maxReads: this.#limits.maxChanged });
+    const fresh = await this.#refreshes.read(() => this.#refresh(store, namespace, use));
+    return new LoggedView({ store, namespace, pods: new Map(this.#pods), fresh, limits: { ...this.#limits, maxBytes: use.maxBytes } });
   }
 
   /** Returns the names of the Pods that were read. */
-  async #refresh(store: ClusterStore, namespace: string, nowMs: number): Promise<ReadonlySet<string> | 'all'> {
+  async #refresh(store: ClusterStore, namespace: string, { nowMs, maxBytes }: UseOfLogged): Promise<ReadonlySet<string> | 'all'> {
     try {
-      const isUsable = this.#watermark >= 0 && nowMs - this.#readWholeAtMs < this.#limits.maxAgeMs;
-      return (isUsable && (await this.#readNew(store, namespace))) || (await this.#readWhole(store, namespace, nowMs));
+      const isUsable = this.#watermark >= 0 && nowMs - this.#readWholeAtMs < this.#limits.maxAgeMs && this.bytes <= maxBytes;
+      return (isUsable && (await this.#readNew(store, namespace))) || (await this.#readWhole(store, namespace, { nowMs, maxBytes }));
     } catch (error) {
       this.#watermark = -1;
+      this.#pods.clear();
+      this.bytes = 0;
       throw error;
     }
   }
 
   /** Returns undefined if the whole namespace must be read. */
   async #readNew(store: ClusterStore, namespace: string): Promise<ReadonlySet<string> | undefined> {
-    const entries = await readLogEntries(store, namespace, this.#watermark);
+    const entries = await readLogEntries(store, namespace, this.#watermark, this.#limits);
     const names = podsToRead(entries, this.#limits);
     if (!names) return undefined;
     const records = await concurrently(16, names, (name) => readObject(store, 'Pod', namespace, name));
@@ -58,10 +63,10 @@ export class LoggedNamespace {
     return new Set(names);
   }
 
-  async #readWhole(store: ClusterStore, namespace: string, nowMs: number): Promise<'all'> {
+  async #readWhole(store: ClusterStore, namespace: string, { nowMs, maxBytes }: UseOfLogged): Promise<'all'> {
     const head = await readLogHead(store, namespace);
     if (head === undefined) await beginPodLog(store, namespace);
-    const records = await readObjects(store, 'Pod', namespace);
+    const records = await readPodRecords(store, namespace, maxBytes);
     this.#pods.clear();
     this.bytes = 0;
     for (const record of records) this.#keep(record.name, record);

@@ -5,9 +5,11 @@
  * it leaves alone.
  */
 import { concurrently } from '#shared/concurrently.ts';
+import type { PodLogLimits } from '#shared/contract/ingest-limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { readPodRecords } from '../pod-records.ts';
 import type { OutputChange, PodsView } from '../view.ts';
 import { changedPods } from './changed-pods.ts';
 
@@ -17,8 +19,8 @@ export interface CachedPods {
   readonly pods: ReadonlyMap<string, Pod>;
   /** Names of Pods whose records were read for this view. */
   readonly fresh: ReadonlySet<string> | 'all';
-  /** If more Pods than this must be read, the whole namespace is read. */
-  readonly maxReads: number;
+  /** If more than `maxChanged` Pods must be read, the whole namespace is read. */
+  readonly limits: Pick<PodLogLimits, 'maxChanged' | 'maxBytes'>;
 }
 
 export class LoggedView implements PodsView {
@@ -50,11 +52,11 @@ export class LoggedView implements PodsView {
   async #readStale(names: ReadonlySet<string> | 'all'): Promise<void> {
     const fresh = this.#fresh;
     if (fresh === 'all') return;
-    const { store, namespace, maxReads } = this.#of;
+    const { store, namespace, limits } = this.#of;
     const stale = names === 'all' ? [] : [...names].filter((name) => !fresh.has(name));
     if (names !== 'all' && stale.length === 0) return;
-    if (names === 'all' || stale.length > maxReads) {
-      const records = await readObjects(store, 'Pod', namespace);
+    if (names === 'all' || stale.length > limits.maxChanged) {
+      const records = await readPodRecords(store, namespace, limits.maxBytes);
       this.#replace(new Map(records.flatMap((r) => podEntry(r.name, decodeObjectOf('Pod', r)))));
       this.#fresh = 'all';
       return;

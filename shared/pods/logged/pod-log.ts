@@ -72,9 +72,14 @@ export async function putLogEntry(
 export const readLogHead = async ({ table, cluster }: ClusterStore, namespace: string): Promise<number | undefined> =>
   podLogNumberIn(await table.get(namespaceKey(cluster, namespace)));
 
-/** Returns the entries with numbers above `after`, in order. */
-export async function readLogEntries({ table, cluster }: ClusterStore, namespace: string, after: number): Promise<readonly LogEntry[]> {
-  const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after) });
+/** Returns the entries with numbers above `after`, in order, and at most one more than a reader uses. */
+export async function readLogEntries(
+  { table, cluster }: ClusterStore,
+  namespace: string,
+  after: number,
+  { maxChanged }: PodLogLimits = podLogDefaults,
+): Promise<readonly LogEntry[]> {
+  const items = await table.query(podLogOf(cluster, namespace), { from: sortKey(after), atMost: maxChanged + 1 });
   return items.map((item) => {
     const names = item['names'] as string | undefined;
     return { number: Number(item.sk), names: names === undefined ? undefined : (JSON.parse(names) as readonly string[]) };

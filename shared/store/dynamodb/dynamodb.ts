@@ -14,7 +14,8 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
-import type { Item, Key, KeyRange, Table } from '../table.ts';
+import { itemSize } from '../item-size.ts';
+import { type Item, type Key, type KeyRange, RangeTooLarge, type Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
@@ -34,14 +35,24 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     return output;
   }
 
-  async function pages(operation: TableOperation, input: Omit<QueryCommandInput, 'TableName'>, atMost: number): Promise<Item[]> {
+  async function pages(
+    operation: TableOperation,
+    input: Omit<QueryCommandInput, 'TableName'>,
+    { atMost, maxBytes = Number.POSITIVE_INFINITY }: Pick<KeyRange, 'maxBytes'> & { readonly atMost: number },
+  ): Promise<Item[]> {
     const items: Item[] = [];
+    let bytes = 0;
     let start: QueryCommandInput['ExclusiveStartKey'];
     do {
       const limit = Number.isFinite(atMost) ? { Limit: atMost - items.length } : {};
       const query = new QueryCommand({ ...common, ...input, ...limit, ...(start && { ExclusiveStartKey: start }) });
       const page: QueryCommandOutput = count(operation, await client.send(query));
-      for (const item of page.Items ?? []) items.push(decodeItem(item));
+      for (const item of page.Items ?? []) {
+        const decoded = decodeItem(item);
+        items.push(decoded);
+        if (Number.isFinite(maxBytes)) bytes += itemSize(decoded);
+      }
+      if (bytes > maxBytes) throw new RangeTooLarge(`the items have more than ${maxBytes} bytes`);
       start = page.LastEvaluatedKey;
     } while (start && items.length < atMost);
     return items;
@@ -53,10 +64,10 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
       if (!condition) return [];
-      const { atMost = Number.POSITIVE_INFINITY, keysOnly } = range;
+      const { atMost = Number.POSITIVE_INFINITY, maxBytes, keysOnly } = range;
       const projection = keysOnly && { ProjectionExpression: '#p, #s', ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort } };
       // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query requests one more item.
-      const items = await pages('query', { ...condition, ...projection, ConsistentRead: true }, atMost + 1);
+      const items = await pages('query', { ...condition, ...projection, ConsistentRead: true }, { atMost: atMost + 1, maxBytes });
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 
@@ -97,7 +108,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
         ExpressionAttributeNames: { '#p': dirtyIndex.partition, '#s': dirtyIndex.sort },
         ExpressionAttributeValues: { ':p': encodeValue(partition), ':s': encodeValue(until) },
       };
-      const items = await pages('queryDirty', input, limit);
+      const items = await pages('queryDirty', input, { atMost: limit });
       return items.map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
     },
 

@@ -19,19 +19,7 @@ interface Edited {
 const example = readFileSync(new URL('../../../clusters.example.yaml', import.meta.url), 'utf8');
 const uncommented = example.replace(/^( *)# ( *)(?=[\w-]+:|- )/gm, '$1$2');
 
-const laughs = Array.from(
-  { length: 12 },
-  (_, i) =>
-    `a${i}: &a${i} [${
-      i === 0
-        ? 'x'
-        : Array(9)
-            .fill(`*a${i - 1}`)
-            .join(', ')
-    }]`,
-).join('\n');
 const special = [
-  laughs,
   'hub: &a [*a]',
   'hub: &a { hub: *a }',
   '<<: *x',

@@ -83,3 +83,14 @@ it('a list with a refused object deletes unlisted objects, and leaves the refuse
   expect([await projectionOf(hub, 'bad'), await projectionOf(hub, 'gone')]).toEqual([before, undefined]);
   expect(hub.queues.quarantine.waiting()).toHaveLength(1);
 });
+
+it('a list deletes the objects that it lacks beside one that it names without an entry, and leaves that one as it was', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('large')), entry('Pod', 5, pod('gone')), entry('Pod', 5, pod('good'))));
+  const before = await projectionOf(hub, 'large');
+  const list = hub.list('Pod', 9, entry('Pod', 5, pod('good')));
+  await hub.ingest({ ...list, omitted: ['ns/large'] });
+  expect([await projectionOf(hub, 'large'), await projectionOf(hub, 'gone')]).toEqual([before, undefined]);
+  await hub.ingest({ ...list, omitted: ['no key'] });
+  expect(hub.queues.quarantine.waiting()).toHaveLength(1);
+});

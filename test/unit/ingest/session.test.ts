@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession } from '#shared/clusters/sessions.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
@@ -99,4 +100,18 @@ it('a session expires a month after its last message, and not while it sends', a
     await hub.ingest(heartbeat(hub));
     expect(await ttlDays()).toBeGreaterThan(13);
   }
+});
+
+it('a version that no API server has given counts in the cluster of its relay alone, and until its next incarnation', async () => {
+  const hub = await ingestHub();
+  const absurd = '9'.repeat(39);
+  const labelsNow = async () => labelsOfProjectedPod((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection ?? '[]');
+  const live = (rv: number, app: string) => hub.live('Pod', rv, entry('Pod', rv, pod('p', { labels: { app } })));
+  await hub.ingest({ ...live(5, 'hostile'), entries: [{ ...entry('Pod', 5, pod('p', { labels: { app: 'hostile' } })), rv: absurd }] });
+  await hub.ingest(live(6, 'true'));
+  expect(await labelsNow()).toEqual({ app: 'hostile' });
+  await hub.table.update(metaKey('c'), { set: { inc: 2 } });
+  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2', hub.clock.now);
+  await hub.ingest({ ...live(7, 'true'), session: 's2' });
+  expect(await labelsNow()).toEqual({ app: 'true' });
 });

@@ -35,7 +35,7 @@ async function run(stored: readonly Pod[], of: { readonly cached?: readonly Pod[
     asStored.push(decodeObjectOf('Pod', await readObject({ table, cluster: 'c' }, 'Pod', 'ns', p.metadata.name)) as Pod);
   }
   const pods = new Map((of.cached ?? asStored).map((p) => [p.metadata.name, p]));
-  const view = new LoggedView({ store, namespace: 'ns', pods, fresh: of.fresh ?? new Set(), maxReads: 2 });
+  const view = new LoggedView({ store, namespace: 'ns', pods, fresh: of.fresh ?? new Set(), limits: { maxChanged: 2, maxBytes: 1 << 20 } });
   const runPods = new RunPods({ random: () => 0 }, view, ({ metadata: { labels } }) => labels?.['app'] === 'web');
   return { runPods, reads };
 }
@@ -94,6 +94,12 @@ it('if many Pods must be read, the whole namespace is read once', async () => {
 
 it('a table that does not answer postpones the run', async () => {
   const table = { ...memoryTable(), get: () => Promise.reject(new Error('throttled')) };
-  const view = new LoggedView({ store: { table, cluster: 'c' }, namespace: 'ns', pods: new Map(), fresh: new Set(), maxReads: 2 });
+  const view = new LoggedView({
+    store: { table, cluster: 'c' },
+    namespace: 'ns',
+    pods: new Map(),
+    fresh: new Set(),
+    limits: { maxChanged: 2, maxBytes: 1 << 20 },
+  });
   await expect(new RunPods({ random: () => 0 }, view, () => true).plan(names, changes('a'))).rejects.toThrow(RequeueAfter);
 });

@@ -38,7 +38,7 @@ it('objects that are alike compress to almost nothing, and yet no part inflates 
   expect(tooLarge).toEqual([]);
 });
 
-it('an object that is too large even alone is left out together with its key', () => {
+it('a part names an object that is too large even alone', () => {
   const { bodies, tooLarge } = encodeParts(
     list,
     [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')],
@@ -46,13 +46,14 @@ it('an object that is too large even alone is left out together with its key', (
     { maxBytes: 250_000 },
   );
   expect(tooLarge).toEqual(['n/b']);
-  expect(decode(bodies).map(({ from, to, entries }) => [from, to, entries.map((e) => e.name)])).toEqual([
-    ['', 'n/a', ['a']],
-    ['n/b', '', ['c']],
+  expect(decode(bodies).map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted])).toEqual([
+    ['', 'n/a', ['a'], undefined],
+    ['n/a', 'n/b', [], ['n/b']],
+    ['n/b', '', ['c'], undefined],
   ]);
 });
 
-it('every object is in exactly one part, whose range covers it, and no unsendable one is covered', () => {
+it('every key is in the range of exactly one part, which has the object or names it', () => {
   const keys = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 40 });
   fc.assert(
     fc.property(keys, fc.func(fc.boolean()), fc.boolean(), fc.integer({ min: 300, max: 3_000 }), (found, isBroken, isLast, maxBytes) => {
@@ -61,7 +62,11 @@ it('every object is in exactly one part, whose range covers it, and no unsendabl
       if (to === '' && !isLast) return;
       const parts = decode(encodeParts(list, page, { from: '', to, first: 0 }, { maxBytes }).bodies);
       const covers = ({ from, to: end }: ListPartMessage, key: string) => from < key && (end === '' || key <= end);
-      for (const { key, entry } of page) expect(parts.filter((p) => covers(p, key))).toHaveLength(entry ? 1 : 0);
+      for (const { key } of page) expect(parts.filter((p) => covers(p, key))).toHaveLength(1);
+      const ends = parts.map((p) => [p.from, p.to]);
+      expect(ends.map(([from]) => from)).toEqual(['', ...ends.slice(0, -1).map(([, end]) => end)].slice(0, ends.length));
+      expect(ends.at(-1)?.[1]).toBe(to);
+      expect(parts.flatMap((p) => p.omitted ?? [])).toEqual(page.flatMap((o) => (o.entry ? [] : [o.key])));
       expect(parts.flatMap((p) => p.entries)).toEqual(page.flatMap((o) => o.entry ?? []));
       expect(parts.filter((p) => p.last)).toHaveLength(isLast ? 1 : 0);
     }),

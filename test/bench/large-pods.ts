@@ -1,0 +1,40 @@
+/** Pods of a hostile relay, as the driver of DynamoDB reads them: new text for each page, as from the network. */
+import type { DynamoDBClient, QueryCommand, QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
+import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import { PodsTooLarge, type PodsView } from '#shared/pods/view.ts';
+import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
+
+const namespaces = 10;
+const pageBytes = 1 << 20;
+
+/** Ten imports at once read a namespace each, just below the bound. Then the same namespaces have more pods than any worker could hold. */
+export async function podsOfOneSource(projection: (i: number) => string): Promise<void> {
+  const { maxSourceBytes } = podLogDefaults;
+  const pods = new NamespacePods();
+  const view = (bytes: number, of: number): Promise<PodsView> =>
+    pods.viewOf({ table: tableWith(bytes, projection), cluster: 'b' }, `ns-${of}`, { nowMs: 0, maxBytes: maxSourceBytes });
+  const read = (bytes: number) => Promise.allSettled(Array.from({ length: namespaces }, (_, i) => view(bytes, i)));
+  const views = await read(maxSourceBytes - pageBytes);
+  const again = await read(64 * maxSourceBytes);
+  if (views.some(({ status }) => status === 'rejected')) throw new Error('a namespace below the bound was not read');
+  if (again.some((r) => r.status === 'fulfilled' || !(r.reason instanceof PodsTooLarge))) throw new Error('a namespace above the bound was read');
+}
+
+function tableWith(bytes: number, projection: (i: number) => string) {
+  let made = 0;
+  const send = async ({ input }: QueryCommand): Promise<Partial<QueryCommandOutput>> => {
+    const Items: Record<string, { readonly S: string }>[] = [];
+    const pk = input.ExpressionAttributeValues?.[':pk']?.S ?? '';
+    for (let page = 0; page < pageBytes && made < bytes; ) {
+      const o = projection(made);
+      Items.push({ pk: { S: pk }, sk: { S: `pod-${made}` }, v: { S: '00000101' }, o: { S: o } });
+      page += o.length + 60;
+      made += o.length + 60;
+    }
+    return { Items, ...(made < bytes && { LastEvaluatedKey: { pk: { S: pk }, sk: { S: `${made}` } } }) };
+  };
+  const table = dynamoTable({ send } as unknown as DynamoDBClient, 'table');
+  // A log has begun, and is empty.
+  return { ...table, get: async (key: { readonly pk: string; readonly sk: string }) => ({ ...key, p: 1 }) };
+}
