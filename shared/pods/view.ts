@@ -1,5 +1,6 @@
 /** The Pods of a namespace as one run sees them. Every run reads them through this door, also an import's run for a source. */
-import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
+import type { Output } from '#shared/kube/listed-endpoints.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 
 export interface Pods {
@@ -28,5 +29,3 @@ export interface OutputChange {
   readonly before: readonly Output[];
   readonly after: readonly Output[];
 }
-
-export type Output = Pick<Endpoints, 'subsets'> | Pick<EndpointSlice, 'addressType' | 'endpoints'>;
