@@ -29,9 +29,11 @@ export function listedEndpoints(output: Output): readonly ListedEndpoint[] {
   );
 }
 
-/** One line for each endpoint of the output. */
+/** One line for each endpoint of the output: `IPv4 10.0.0.1 pod=web-1 … on http 80/TCP`. */
 export const endpointLines = (output: Output): readonly string[] =>
-  listedEndpoints(output).map(({ where, endpoint, ports }) => `${where} ${endpointText(endpoint)} on ${portsText(ports)}`);
+  listedEndpoints(output).map(
+    ({ where, endpoint, ports }) => `${where === 'Endpoints' ? '' : `${where} `}${endpointText(endpoint)} on ${portsText(ports)}`,
+  );
 
 /** In the order of their texts: `dns 53/UDP, http 80/TCP kubernetes.io/h2c`; `none` without ports. An empty appProtocol is not a missing one (EP-61a). */
 export function portsText(ports: Ports): string {

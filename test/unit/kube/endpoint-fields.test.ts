@@ -34,8 +34,8 @@ const whole: Endpoint = {
 
 it('the text of an endpoint has each of its fields', () => {
   const text =
-    '10.0.0.1,10.0.0.2 pod=web-0 namespace=ns uid=u kind=Pod apiVersion=v1 fieldPath=f resourceVersion=1 ready=true serving=true terminating=false ' +
-    'hostname=web-0 node=node-1 zone=zone-a forZones=zone-a,zone-b forNodes=node-1 deprecatedTopology={"rack":"r"}';
+    '10.0.0.1,10.0.0.2 pod=web-0 ready=true serving=true terminating=false hostname=web-0 node=node-1 zone=zone-a forZones=zone-a,zone-b forNodes=node-1 ' +
+    'namespace=ns uid=u kind=Pod apiVersion=v1 fieldPath=f resourceVersion=1 deprecatedTopology={"rack":"r"}';
   expect(endpointText(whole)).toBe(text);
   expect(Object.keys(endpointFields)).toHaveLength(text.split(' ').length);
 });
