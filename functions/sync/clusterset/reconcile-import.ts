@@ -2,7 +2,7 @@
  * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. Each run
  * reads the present objects from the cluster, and every write has preconditions. A repeated run writes nothing.
  */
-import { ClusterApiError, isInvalid } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isInvalid, isRefusal } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -17,13 +17,13 @@ import type { Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportToExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
-import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
 import { writeImportedSlices } from './import-slices.ts';
 import { readSources, type Sources } from './import-sources.ts';
 
@@ -118,7 +118,7 @@ async function unlessRefused<T>(refusals: string[], before: T, write: () => Prom
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof ClusterApiError) || !isRefusal(error) || isNamespaceTerminating(error)) throw error;
+    if (!isRefusal(error) || isNamespaceTerminating(error)) throw error;
     refusals.push(error.message);
     return before;
   }

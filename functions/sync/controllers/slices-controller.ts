@@ -9,7 +9,7 @@ import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/pla
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
-import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
@@ -201,8 +201,8 @@ export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
 
 async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
-  const fault = calls[0] && (await classifyFailure(run, calls[0]));
-  if (fault?.kind === 'requeued') return fault;
+  const fault = calls[0] && (await faultOf(run, calls[0], 'write'));
+  if (fault) return fault;
   await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
   return { kind: 'failed', error: summarizeErrors(messages) };
 }
