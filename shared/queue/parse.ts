@@ -54,8 +54,7 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   const kind = oneOf(m['kind'], allKinds, 'kind');
   if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
-  if (m['entries'].length > maxEntries)
-    throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
+  if (m['entries'].length > maxEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
   for (const entry of m['entries'] as unknown[]) object(entry, 'entry');
   return m as unknown as EventsMessage;
 }
@@ -105,6 +104,7 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     if (e['by'] !== undefined) text(e, 'by', maxNameLength, true);
     if (e['gen'] !== undefined) number(e, 'gen');
     if (e['body'] !== undefined) object(e['body'], 'body');
+    for (const flag of ['own', 'gone', 'leader', 'again'] as const) if (e[flag] !== undefined) oneOf(e[flag], [true], flag);
   } else if (e['o'] !== undefined) {
     projection(e['o'], maxProjectionLengthOf[kind] ?? maxProjectionLength);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
@@ -214,7 +214,7 @@ function version(fields: Fields, field: string): void {
   }
 }
 
-function oneOf<T extends string>(value: unknown, allowed: readonly T[], what: string): T {
+function oneOf<T extends string | true>(value: unknown, allowed: readonly T[], what: string): T {
   if (!allowed.includes(value as T)) throw new UnreadableMessage(`${what} is ${show(value)}: ${allowed.join(', ')} are allowed`);
   return value as T;
 }

@@ -153,17 +153,8 @@ const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshot
 /** Slices as they would be made of these pods from nothing. */
 function slicesOf(run: Run, pods: readonly Pod[]) {
   const { inputs, key, meta } = run;
-  const { addressTypes } = decideSlices({
-    ...key,
-    service: inputs.service,
-    pods,
-    nodes: inputs.nodes,
-    nodesSeen: inputs.nodesSeen,
-    slices: [],
-    triggerTimes: undefined,
-    hints: undefined,
-    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
-  });
+  const { maxEndpointsPerSlice } = meta.settings;
+  const { addressTypes } = decideSlices({ ...inputs, ...key, pods, slices: [], triggerTimes: undefined, hints: undefined, maxEndpointsPerSlice });
   return addressTypes.flatMap((t) => t.create);
 }
 

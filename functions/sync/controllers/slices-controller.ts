@@ -20,6 +20,7 @@ import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeS
 
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, key } = run;
+  const { maxEndpointsPerSlice } = run.meta.settings;
   if (!inputs.service) return forgetSlices(run);
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
   const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;
@@ -28,16 +29,12 @@ export async function runSlices(run: Run): Promise<Outcome> {
     controller: 'slices',
     planWith: (pods) =>
       decideSlices({
-        namespace: key.namespace,
-        name: key.name,
-        service: inputs.service,
+        ...inputs,
+        ...key,
         pods,
-        nodes: inputs.nodes,
-        nodesSeen: inputs.nodesSeen,
         slices,
         triggerTimes: inputs.triggers.triggers.slices,
-        hints: inputs.hints,
-        maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+        maxEndpointsPerSlice,
         managedBy: run.managedBy,
       }),
     changeOf: (plan) => slicesChange(slices, plan),
@@ -98,11 +95,7 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
       if (error) errors.push(error);
     }
     for (const slice of plan.unsupported) {
-      const error = await attempt(
-        'delete',
-        () => remove(run, slice),
-        (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
-      );
+      const error = await attempt('delete', remove(run, slice), (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m));
       if (error) errors.push(error);
     }
   } catch (error) {
@@ -114,37 +107,25 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
 
 async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
   for (const draft of plan.create) {
-    const error = await attempt(
-      'create',
-      () => create(run, draft, taken),
-      (m) => writeFailure.create(service(run), m),
-    );
+    const error = await attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m));
     // A terminating namespace accepts no new objects and deletes the present ones (ES-61).
     if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
   }
   for (const slice of plan.update) {
-    const error = await attempt(
-      'update',
-      () => update(run, slice),
-      (m) => writeFailure.update(service(run), slice.metadata.name, m),
-    );
+    const error = await attempt('update', update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m));
     if (error) return error;
   }
   for (const slice of plan.delete) {
-    const error = await attempt(
-      'delete',
-      () => remove(run, slice),
-      (m) => writeFailure.delete(service(run), slice.metadata.name, m),
-    );
+    const error = await attempt('delete', remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m));
     if (error) return error;
   }
   observeFinalize(run, whole, plan);
   return undefined;
 }
 
-async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
+async function attempt(verb: WriteError['verb'], call: Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
   try {
-    await call();
+    await call;
     return undefined;
   } catch (cause) {
     if (!(cause instanceof ClusterApiError)) throw cause;
