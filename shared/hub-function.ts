@@ -4,7 +4,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { queueDirectory } from './clusters/queue-directory.ts';
 import { readHubSettings } from './hub-settings.ts';
-import { type Received, received, retrySoon } from './queue/visibility.ts';
+import { retrySoon, type Received, received } from './queue/visibility.ts';
 import { dynamoTable } from './store/dynamodb/dynamodb.ts';
 import { emfMetrics } from './telemetry/emf.ts';
 import { invocations } from './telemetry/invocation.ts';

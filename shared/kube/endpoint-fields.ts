@@ -66,6 +66,7 @@ type Value = EndpointField['read'];
 const fields = Object.values(endpointFields);
 const comparedAs = (what: EndpointField['comparedAs']): readonly Value[] => fields.filter((f) => f.comparedAs === what).map((f) => f.read);
 const [keyValues, contentValues, hintValues] = [comparedAs('key'), comparedAs('content'), comparedAs('hints')];
+const referenceValues = Object.entries(endpointFields).flatMap(([path, f]) => (path.startsWith('targetRef.') && f.comparedAs ? [f.read] : []));
 const detailFields = fields.filter((f) => f.isDetail);
 const ofOwnPod = fields.filter((f) => !f.isOfOthers).map((f) => f.read);
 
@@ -78,7 +79,10 @@ function same(values: readonly Value[], a: Partial<Endpoint>, b: Partial<Endpoin
 export const equalKeys = (a: Endpoint, b: Endpoint): boolean => same(keyValues, a, b);
 
 /** Compares every field of an endpoint that upstream writes, except its key and its hints (ES-30). */
-export const equalBeyondKey = (a: Endpoint, b: Endpoint): boolean => same(contentValues, a, b);
+export const equalBeyondKey = (a: Endpoint, b: Endpoint): boolean => !a.targetRef === !b.targetRef && same(contentValues, a, b);
+
+/** Compares the references, versions apart: of an endpoint, or of an address of Endpoints. */
+export const samePods = (a: Partial<Endpoint>, b: Partial<Endpoint>): boolean => !a.targetRef === !b.targetRef && same(referenceValues, a, b);
 
 export function sameHints(a: EndpointHints | undefined, b: EndpointHints | undefined): boolean {
   return a && b ? same(hintValues, { hints: a }, { hints: b }) : a === b;

@@ -77,6 +77,7 @@ it.each<[string, Partial<Endpoint>, boolean]>([
   ['the name of the pod', { targetRef: { ...endpoint.targetRef, name: 'other' } }, false],
   ['the uid of the pod', { targetRef: { ...endpoint.targetRef, uid: 'other' } }, false],
   ['a target that is missing', { targetRef: undefined }, false],
+  ['a target without content', { targetRef: {} }, false],
   ['the version of the pod', { targetRef: { ...endpoint.targetRef, resourceVersion: '2' } }, true],
   ['a version that is missing', { targetRef: { kind: 'Pod', namespace: 'ns', name: 'pod', uid: 'u' } }, true],
   ['hints, which are decided apart', { hints: { forZones: [{ name: 'zone-b' }] } }, true],
