@@ -27,8 +27,6 @@ export interface Change {
   readonly set?: { readonly [attribute: string]: Value };
   /** DynamoDB's if_not_exists: only an absent attribute is set. */
   readonly setIfAbsent?: { readonly [attribute: string]: Value };
-  /** Set to the number that another attribute was before this update, which may change it; 0 where that was absent. */
-  readonly setFormer?: { readonly [attribute: string]: string };
   /** Numbers are added to (absent = 0), number sets are united. */
   readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
   readonly remove?: readonly string[];
