@@ -1,4 +1,4 @@
-/** The APIs of the clusters. Ingest, which needs none, has no code of them. */
+/** The APIs of the clusters. The file is apart because the bundle of ingest is to be without their code. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { STSClient } from '@aws-sdk/client-sts';

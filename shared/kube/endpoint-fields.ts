@@ -1,6 +1,6 @@
 /**
- * The fields of an Endpoint. Comparisons, the fingerprint of a Pod's state and the texts for people follow from this list, so a new field of the API is one
- * entry here (CONTRIBUTING.md, "A new field of Pod or Endpoint").
+ * The fields of an Endpoint. Comparisons, the fingerprint of a Pod's state and the texts for people follow from this list. A new field of the API is one
+ * entry here. CONTRIBUTING.md, "A new field of Pod or Endpoint", has the other steps.
  */
 import type { Endpoint } from './types.ts';
 
@@ -16,8 +16,8 @@ export interface EndpointField {
   /** Equal values are identical. Undefined if the field is missing, null, or empty where the API server leaves out an empty one. */
   readonly read: (endpoint: Partial<Endpoint>) => string | boolean | undefined;
   /**
-   * The comparison of upstream that decides whether a slice is written: of the key in its set of endpoints (ES-28), of an endpoint with the same key (ES-30),
-   * or of hints, which are decided apart. Left out: upstream compares the field nowhere, and never writes it.
+   * The comparison of upstream in which the field counts. `key`: of the key in its set of endpoints (ES-28). `content`: of endpoints with the same key
+   * (ES-30). `hints`: of hints, which are decided apart. Left out: upstream compares the field nowhere, and never writes it.
    */
   readonly comparedAs?: 'key' | 'content' | 'hints';
   /** Left out: the value follows from the endpoint's own Pod. Other values follow from Nodes, or from all Pods together. */
@@ -88,7 +88,7 @@ export function sameHints(a: EndpointHints | undefined, b: EndpointHints | undef
   return a && b ? same(hintValues, { hints: a }, { hints: b }) : a === b;
 }
 
-/** A text for all that an endpoint says of its own Pod. */
+/** Returns the same text for two endpoints if all fields that follow from their own Pod are equal. */
 export const podFingerprint = (endpoint: Endpoint): string => JSON.stringify(ofOwnPod.map((read) => read(endpoint) ?? null));
 
 /** The whole endpoint on one line: `10.0.0.1 pod=web-1 … ready=true`. */

@@ -51,7 +51,7 @@ export interface FailedRun {
   readonly work: WorkItem;
   /** For the probe. */
   readonly brief: Pick<ClusterApi, 'identity'>;
-  /** Of an export or import, with the number of runs in a row that were requeued before. */
+  /** The three fields are set for an export or import. `rounds`: number of runs in a row that were requeued before. */
   readonly namespace?: string;
   readonly name?: string;
   readonly rounds?: number;

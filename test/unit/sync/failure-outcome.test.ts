@@ -7,7 +7,7 @@ import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 const calls: readonly FailedCall[] = ['write', 'read', 'clusterset'];
 const unanswered = new ClusterApiError('no route', { status: 0 });
 
-/** What a run ends as, and how often it asked for the cluster's identity. */
+/** The end of a run as a text, with its calls for the cluster's identity. */
 async function ended(error: unknown, call: FailedCall, { answers = true, isRetry = false } = {}): Promise<string> {
   let [asked, opened] = [0, 0];
   const log = { info() {}, warn() {}, error() {}, with: () => log };
