@@ -52,16 +52,33 @@ export const isWithoutCredentials = (e: unknown): boolean => e instanceof Cluste
 
 export const isTimeOut = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 0 && e.reason === timedOut;
 
-/** The connection could not be made or broke: a single one may, in a cluster that is well. */
-export const isBrokenConnection = (e: unknown): e is ClusterApiError =>
-  e instanceof ClusterApiError && e.status === 0 && !isTimeOut(e) && !isWithoutCredentials(e) && !isTooLarge(e);
+/** Failed calls by their fault. `treatmentOf` in functions/sync/admission/failure-outcome.ts has the consequences. */
+export type Failure =
+  | 'no-credentials'
+  /** The connection could not be made, or broke, or the answer did not come from an API server. One may fail alone in a cluster that is well. */
+  | 'connection'
+  /** A 5xx, or a call without an answer in time. */
+  | 'server'
+  /** The cluster refuses the hub's credentials, or throttles it. */
+  | 'cluster'
+  | 'forbidden'
+  | 'invalid'
+  /** The object, or its kind, is not there, or not as the call expects. */
+  | 'changed'
+  /** Any other fault of the object, for instance an answer that is too large. */
+  | 'object';
 
-/**
- * Returns true for a fault of the cluster: a broken connection, 5xx, throttling, refused credentials. It opens the circuit and
- * uses up no retries. A 403 and an answer that is too large count as the object's fault here.
- */
-export const isClusterFault = (e: unknown): boolean =>
-  e instanceof ClusterApiError &&
-  !isWithoutCredentials(e) &&
-  !isTooLarge(e) &&
-  (e.status === 0 || e.status === 401 || e.status === 408 || e.status === 429 || e.status >= 500);
+export function failureOf(error: ClusterApiError): Failure {
+  const { status } = error;
+  if (isWithoutCredentials(error)) return 'no-credentials';
+  if (isTooLarge(error)) return 'object';
+  if (status >= 500 || isTimeOut(error)) return 'server';
+  if (status === 0) return 'connection';
+  if (status === 401 || status === 408 || status === 429) return 'cluster';
+  if (status === 403) return 'forbidden';
+  if (status === 422) return 'invalid';
+  return status === 404 || status === 409 ? 'changed' : 'object';
+}
+
+/** Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be writable. */
+export const isRefusal = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && ['forbidden', 'invalid'].includes(failureOf(e));

@@ -1,16 +1,7 @@
-import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
-import type { CoreEvent, EndpointSlice, Endpoints, Namespace, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { CoreEvent, ObjectOfKind } from '#shared/kube/types.ts';
 
-export interface ApiObject {
-  readonly Service: Service;
-  readonly Pod: Pod;
-  readonly Node: Node;
-  readonly Endpoints: Endpoints;
-  readonly EndpointSlice: EndpointSlice;
+export interface ApiObject extends ObjectOfKind {
   readonly Event: CoreEvent;
-  readonly Namespace: Namespace;
-  readonly ServiceExport: ServiceExport;
-  readonly ServiceImport: ServiceImport;
 }
 export type ApiKind = keyof ApiObject;
 

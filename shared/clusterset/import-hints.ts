@@ -1,8 +1,9 @@
 /** The hints of an import's endpoints, of all its sources together and of each family by itself, as kube-proxy reads them. */
+
+import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
 import { desiredEndpoints } from '#shared/slices/desired.ts';
-import type { EndpointHints } from '#shared/slices/endpoint-hints.ts';
 import { keyOf } from '#shared/slices/endpoint-set.ts';
 import { decideLocalityHints, type EndpointToHint, type Importer, type KeptEndpoint, type LocalityHints } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';

@@ -3,7 +3,7 @@
  * them, so all have them or none. Where no ready endpoint is hinted for a node's zone the node uses all: that is how traffic fails over without a write.
  */
 import { createHash } from 'node:crypto';
-import type { EndpointHints } from '#shared/slices/endpoint-hints.ts';
+import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import type { Locality } from './locality.ts';
 
 /** The cluster that imports. */

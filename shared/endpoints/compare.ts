@@ -1,4 +1,5 @@
-import type { EndpointAddress, EndpointPort, EndpointSubset, ObjectReference } from '#shared/kube/types.ts';
+import { samePods } from '#shared/kube/endpoint-fields.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset } from '#shared/kube/types.ts';
 import { repackSubsets } from './subsets.ts';
 
 type Subsets = readonly EndpointSubset[] | null | undefined;
@@ -30,19 +31,7 @@ function subsetEqual(a: EndpointSubset, b: EndpointSubset): boolean {
 }
 
 function addressEqual(a: EndpointAddress, b: EndpointAddress): boolean {
-  return a.ip === b.ip && text(a.hostname) === text(b.hostname) && text(a.nodeName) === text(b.nodeName) && refEqual(a.targetRef, b.targetRef);
-}
-
-function refEqual(a: ObjectReference | null | undefined, b: ObjectReference | null | undefined): boolean {
-  if (!a || !b) return !a && !b;
-  return (
-    text(a.uid) === text(b.uid) &&
-    text(a.name) === text(b.name) &&
-    text(a.namespace) === text(b.namespace) &&
-    text(a.kind) === text(b.kind) &&
-    text(a.apiVersion) === text(b.apiVersion) &&
-    text(a.fieldPath) === text(b.fieldPath)
-  );
+  return a.ip === b.ip && text(a.hostname) === text(b.hostname) && text(a.nodeName) === text(b.nodeName) && samePods(a, b);
 }
 
 function portEqual(a: EndpointPort, b: EndpointPort): boolean {

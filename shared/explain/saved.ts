@@ -1,4 +1,6 @@
 /** The saved outputs of a service, by address and by pod. */
+import { detailsOf, stateText } from '#shared/kube/endpoint-fields.ts';
+import { listedEndpoints, portsText } from '#shared/kube/listed-endpoints.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { EndpointsPlace, SavedAddress, SlicePlace } from './explanation.ts';
 
@@ -9,34 +11,20 @@ export interface SavedOutputs {
   readonly withoutContent?: readonly OutputKind[];
 }
 
-type Ports = readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined;
-
-const portsText = (ports: Ports): string =>
-  (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port ?? '*'}/${p.protocol ?? 'TCP'}`).join(', ') || 'none';
-
 export function savedAddresses({ endpoints, slices }: SavedOutputs): readonly SavedAddress[] {
-  const ofEndpoints = (endpoints?.subsets ?? []).flatMap(({ addresses, notReadyAddresses, ports }) =>
-    [...(addresses ?? []).map((a) => ({ ...a, state: 'ready' })), ...(notReadyAddresses ?? []).map((a) => ({ ...a, state: 'not ready' }))].map(
-      ({ ip, targetRef, state }): SavedAddress => ({ object: 'Endpoints', address: ip, pod: targetRef?.name ?? '', state, ports: portsText(ports) }),
-    ),
+  const objects = [...(endpoints ? [{ object: 'Endpoints', output: endpoints }] : []), ...slices.map(sliceNamed)];
+  return objects.flatMap(({ object, output }) =>
+    listedEndpoints(output).map(({ endpoint, ports }) => ({
+      object,
+      address: (endpoint.addresses ?? []).join(', '),
+      pod: endpoint.targetRef?.name ?? '',
+      state: [stateText(endpoint), ...Object.entries(detailsOf(endpoint)).map(([label, text]) => `${label} ${text}`)].join(', '),
+      ports: portsText(ports),
+    })),
   );
-  const ofSlices = slices.flatMap((slice) =>
-    (slice.endpoints ?? []).map(({ addresses, targetRef, conditions }): SavedAddress => {
-      const state = [
-        conditions?.ready ? 'ready' : 'not ready',
-        ...(conditions?.terminating ? ['terminating', conditions.serving ? 'serving' : 'not serving'] : []),
-      ];
-      return {
-        object: `${slice.addressType} slice ${slice.metadata.name}`,
-        address: (addresses ?? []).join(', '),
-        pod: targetRef?.name ?? '',
-        state: state.join(', '),
-        ports: portsText(slice.ports),
-      };
-    }),
-  );
-  return [...ofEndpoints, ...ofSlices];
 }
+
+const sliceNamed = (output: EndpointSlice) => ({ object: `${output.addressType} slice ${output.metadata.name}`, output });
 
 /** Returns the place of each pod in Endpoints. A pod in several subsets is not ready if it is not ready in one of them. */
 export function endpointsPlaces(endpoints: Pick<Endpoints, 'subsets'> | undefined): ReadonlyMap<string, EndpointsPlace> {

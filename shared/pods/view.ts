@@ -1,5 +1,6 @@
 /** The Pods of a namespace as one run sees them. Every run reads Pods by this interface, also an import's run for a source. */
-import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
+import type { Output } from '#shared/kube/listed-endpoints.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 
 /** The records of a namespace's Pods have more bytes than a run reads (`UseOfPods.maxBytes`). */
@@ -35,5 +36,3 @@ export interface OutputChange {
   readonly before: readonly Output[];
   readonly after: readonly Output[];
 }
-
-export type Output = Pick<Endpoints, 'subsets'> | Pick<EndpointSlice, 'addressType' | 'endpoints'>;

@@ -20,32 +20,25 @@ export interface InputState {
   readonly observedAtMs: number | undefined;
 }
 
-/** State of an object of an output kind, as a relay read it. */
-export interface OutputState {
-  readonly namespace: string;
-  readonly name: string;
-  readonly resourceVersion: string;
-  readonly uid: string;
-  /** metadata.generation. Absent for Endpoints (API-9). */
-  readonly generation?: number;
-  /** The service-name label of a slice ("" without the label), or the name of Endpoints. */
-  readonly service: string;
-  /** The slice's former service, if the relay saw the label change. */
-  readonly formerService?: string;
-  /** The managed-by label of that kind. */
-  readonly managedBy?: string;
-  /** A hub has written this state of an import's slice. */
-  readonly isOwnWrite?: true;
-  /** The object was deleted, as of `resourceVersion`. */
-  readonly deleted?: true;
-  /** Endpoints that hold a leader-election record (EP-70). */
-  readonly leader?: true;
-  /** The entry returns for its second look (docs/architecture.md, "Echo"). */
-  readonly secondLook?: true;
-  /** The whole object, from a relay that sends outputs in full (shadow mode). */
-  readonly object?: object;
-  readonly observedAtMs?: number;
-}
+const outputNames = {
+  ns: 'namespace',
+  name: 'name',
+  rv: 'resourceVersion',
+  uid: 'uid',
+  gen: 'generation',
+  svc: 'service',
+  oldSvc: 'formerService',
+  by: 'managedBy',
+  own: 'isOwnWrite',
+  gone: 'deleted',
+  leader: 'leader',
+  again: 'secondLook',
+  body: 'object',
+  seen: 'observedAtMs',
+} as const satisfies { readonly [K in keyof OutputEntry]-?: string };
+
+/** State of an object of an output kind, as a relay read it. `OutputEntry` describes the fields. */
+export type OutputState = { readonly [K in keyof OutputEntry as (typeof outputNames)[K]]: OutputEntry[K] };
 
 /** The header of each events message (messages.ts, EventsHeader). */
 export interface Speaker {
@@ -175,36 +168,13 @@ const inputState = ({ ns, name, rv, o, seen }: InputEntry): InputState => ({
   observedAtMs: seen,
 });
 
-const outputState = ({ ns, name, rv, uid, gen, svc, oldSvc, by, own, gone, leader, again, body, seen }: OutputEntry): OutputState => ({
-  namespace: ns,
-  name,
-  resourceVersion: rv,
-  uid,
-  ...(gen !== undefined && { generation: gen }),
-  service: svc,
-  ...(oldSvc !== undefined && { formerService: oldSvc }),
-  ...(by !== undefined && { managedBy: by }),
-  ...(gone && { deleted: true }),
-  ...(own && { isOwnWrite: true }),
-  ...(leader && { leader: true }),
-  ...(again && { secondLook: true }),
-  ...(body !== undefined && { object: body }),
-  ...(seen !== undefined && { observedAtMs: seen }),
-});
+const toNames = Object.entries(outputNames);
+const toShort = toNames.map(([short, name]) => [name, short] as const);
+const outputState = (entry: OutputEntry): OutputState => renamed(entry, toNames) as unknown as OutputState;
+const outputEntry = (state: OutputState): OutputEntry => renamed(state, toShort) as unknown as OutputEntry;
 
-const outputEntry = (state: OutputState): OutputEntry => ({
-  ns: state.namespace,
-  name: state.name,
-  rv: state.resourceVersion,
-  uid: state.uid,
-  ...(state.generation !== undefined && { gen: state.generation }),
-  svc: state.service,
-  ...(state.managedBy !== undefined && { by: state.managedBy }),
-  ...(state.isOwnWrite && { own: true }),
-  ...(state.leader && { leader: true }),
-  ...(state.object !== undefined && { body: state.object }),
-  ...(state.observedAtMs !== undefined && { seen: state.observedAtMs }),
-  ...(state.deleted && { gone: true }),
-  ...(state.formerService !== undefined && { oldSvc: state.formerService }),
-  ...(state.secondLook && { again: 1 }),
-});
+/** Fields without a name of the other form are left out. */
+function renamed(fields: object, names: readonly (readonly [from: string, to: string])[]): object {
+  const given = fields as { readonly [name: string]: unknown };
+  return Object.fromEntries(names.flatMap(([from, to]) => (given[from] === undefined ? [] : [[to, given[from]]])));
+}

@@ -60,7 +60,7 @@ export interface OutputEntry {
   /** Endpoints that hold a leader-election record (EP-70). */
   readonly leader?: true;
   /** Set if the entry returns for its second look (docs/architecture.md, "Echo"). */
-  readonly again?: 1;
+  readonly again?: true;
   /** The whole object, from a relay with OUTPUTS=full (shadow mode). */
   readonly body?: object;
   readonly seen?: number;

@@ -108,6 +108,7 @@ function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
     if (e['by'] !== undefined) text(e, 'by', maxNameLength, true);
     if (e['gen'] !== undefined) number(e, 'gen');
     if (e['body'] !== undefined) object(e['body'], 'body');
+    for (const flag of ['own', 'gone', 'leader', 'again'] as const) if (e[flag] !== undefined) oneOf(e[flag], [true], flag);
   } else if (e['o'] !== undefined) {
     projection(e['o'], maxProjectionLengthOf[kind] ?? maxProjectionLength);
     checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
@@ -224,7 +225,7 @@ function version(fields: Fields, field: string): void {
   }
 }
 
-function oneOf<T extends string>(value: unknown, allowed: readonly T[], what: string): T {
+function oneOf<T extends string | true>(value: unknown, allowed: readonly T[], what: string): T {
   if (!allowed.includes(value as T)) throw new UnreadableMessage(`${what} is ${show(value)}: ${allowed.join(', ')} are allowed`);
   return value as T;
 }

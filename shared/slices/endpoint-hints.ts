@@ -1,10 +1,10 @@
 /** Hints by zone, as the topology annotation asks for (TA-10..16; upstream's topologycache AddHints and RemoveHintsFromSlices). */
+import { type EndpointHints, sameHints } from '#shared/kube/endpoint-fields.ts';
 import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import { isEndpointReady } from './endpoint.ts';
 import { type PlannedSlice, type SliceSet, unchangedSlice } from './planned-slice.ts';
 import { type Allocation, allocate, type ZoneRatios } from './topology.ts';
 
-export type EndpointHints = NonNullable<Endpoint['hints']>;
 type Counts = ReadonlyMap<string, number>;
 
 export interface Hinted {
@@ -172,17 +172,6 @@ function greatest(zones: Counts): readonly [zone: string, value: number] {
   let found: readonly [string, number] = ['', 0];
   for (const entry of zones) if (entry[1] > found[1]) found = entry;
   return found;
-}
-
-function sameHints(a: EndpointHints | undefined, b: EndpointHints | undefined): boolean {
-  if (!a || !b) return a === b;
-  return sameNames(a.forZones, b.forZones) && sameNames(a.forNodes, b.forNodes);
-}
-
-type Names = readonly { readonly name: string }[] | null | undefined;
-
-function sameNames(a: Names, b: Names): boolean {
-  return (a?.length ?? 0) === (b?.length ?? 0) && (a ?? []).every(({ name }, i) => name === b?.[i]?.name);
 }
 
 function add(counts: Map<string, number>, key: string, difference: number): void {

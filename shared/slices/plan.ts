@@ -1,5 +1,6 @@
 import type { AddressType, Endpoint, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
+import type { Efficiency } from './efficiency.ts';
 
 /**
  * Topology state of one service that outlives a run (upstream: topologycache, per process; TA-8).
@@ -51,7 +52,7 @@ export type SliceDraft = Omit<EndpointSlice, 'metadata'> & {
 };
 
 /** The writes of one address type, to be made in this order: creates, updates, deletes (ES-55); recycling is done. */
-export interface AddressTypePlan {
+export interface AddressTypePlan extends Efficiency {
   readonly addressType: string;
   readonly create: readonly SliceDraft[];
   /**
@@ -69,10 +70,6 @@ export interface AddressTypePlan {
   /** ES-38 and ES-35, for ME-1 and ME-2. */
   readonly endpointsAdded: number;
   readonly endpointsRemoved: number;
-  /** For the gauges ME-3..5. */
-  readonly endpointsDesired: number;
-  readonly slicesActual: number;
-  readonly slicesDesired: number;
 }
 
 export interface SlicesPlan {

@@ -1,7 +1,8 @@
 /** Places one group's endpoints in slices, as upstream's reconcileByPortMapping does. */
+import { equalBeyondKey } from '#shared/kube/endpoint-fields.ts';
 import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import type { DesiredGroup } from './desired.ts';
-import { type EndpointSet, equalBeyondIdentity, take } from './endpoint-set.ts';
+import { type EndpointSet, take } from './endpoint-set.ts';
 import { type Labels, labelsChanged } from './labels.ts';
 import { newSlice, type PlannedSlice, type SliceSet, unchangedSlice } from './planned-slice.ts';
 
@@ -75,7 +76,7 @@ function keepInPlace(labels: Labels, existing: readonly EndpointSlice[], wanted:
       const version = take(wanted, endpoint);
       if (!version) continue;
       endpoints.push(version);
-      updated ||= !equalBeyondIdentity(version, endpoint);
+      updated ||= !equalBeyondKey(version, endpoint);
     }
     if (updated || endpoints.length !== before.length) {
       removed += before.length - endpoints.length;

@@ -1,7 +1,8 @@
 /** Hints by spec.trafficDistribution (TD-*; upstream's trafficdist ReconcileHints). */
+import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import type { Endpoint, EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isEndpointReady } from './endpoint.ts';
-import { type EndpointHints, mapEndpoints, withHints } from './endpoint-hints.ts';
+import { mapEndpoints, withHints } from './endpoint-hints.ts';
 import { type SliceSet, unchangedSlice } from './planned-slice.ts';
 import { hintsEnabled } from './topology.ts';
 

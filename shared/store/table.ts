@@ -27,8 +27,6 @@ export interface Change {
   readonly set?: { readonly [attribute: string]: Value };
   /** DynamoDB's if_not_exists: only an absent attribute is set. */
   readonly setIfAbsent?: { readonly [attribute: string]: Value };
-  /** Sets an attribute to the number that another attribute had before this update, or 0 if that was absent. The update may change the other attribute. */
-  readonly setFormer?: { readonly [attribute: string]: string };
   /** Adds to numbers (absent = 0) and to number sets. */
   readonly add?: { readonly [attribute: string]: number | ReadonlySet<number> };
   readonly remove?: readonly string[];

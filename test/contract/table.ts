@@ -164,13 +164,6 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
     });
 
-    it('sets an attribute to what another was before the same update changed it', async () => {
-      const key = { pk: fresh(), sk: 's' };
-      const change = (at: number) => ({ set: { at }, setFormer: { before: 'at' }, add: { n: 1 } });
-      expect(await table.update(key, change(5))).toEqual({ ...key, at: 5, before: 0, n: 1 });
-      expect(await table.update(key, change(9))).toEqual({ ...key, at: 9, before: 5, n: 2 });
-    });
-
     it('an update whose condition does not hold creates and changes nothing', async () => {
       const key = { pk: fresh(), sk: 's' };
       expect(await table.update(key, { add: { n: 1 } }, { present: 'pk' })).toBeUndefined();

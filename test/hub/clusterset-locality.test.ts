@@ -124,7 +124,7 @@ describe('an export that prefers local endpoints', () => {
     expect(facts).toContain('Import: Preferred: local: 2 of 4 ready endpoints are of the cluster itself, and they alone are used');
     expect(facts).toContain('Export: Preferred: local');
     const preview = (await readImportReport(world.table, { cluster: 'b', namespace: 'shop', name: 'web' }))?.report.preview ?? [];
-    expect(preview.filter((line) => line.includes(`10.1.0.1 ready=true`))[0]).toContain(`hints=${zoneElsewhere}`);
+    expect(preview.filter((line) => line.includes(`10.1.0.1 ready=true`))[0]).toContain(`forZones=${zoneElsewhere}`);
   });
 });
 

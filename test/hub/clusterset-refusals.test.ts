@@ -1,6 +1,6 @@
 /** Refusals by a cluster's rights and admission policies of parts of an export or import, and the parts that continue. */
 import { describe, expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
@@ -65,5 +65,33 @@ describe('a cluster that refuses', () => {
     await world.pass(310);
     const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport;
     expect(status?.conditions?.find((c) => c.type === 'Valid')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('a cluster that fails at writes of an import alone', () => {
+  it.each<[string, ClusterApiError]>([
+    ['with 500, as a webhook makes it,', new ClusterApiError('failed calling webhook', { status: 500 })],
+    ['with no answer', new ClusterApiError('timed out', { reason: timedOut })],
+  ])('%s opens no circuit, and has the import later', async (_how, error) => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    world.of('a').refuses = (verb, kind) => (kind === 'ServiceImport' && verb === 'create' ? error : undefined);
+    for (let seconds = 0; seconds < 60; seconds++) {
+      await world.pass(1);
+      expect(await circuitOf(world, 'a')).toBeUndefined();
+    }
+    world.of('a').refuses = () => undefined;
+    await world.pass(310);
+    expect(seen(world)).toEqual(ofB);
+  });
+
+  it('by one broken connection opens no circuit, and has the import within seconds', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    let broken = 0;
+    world.of('a').refuses = (verb, kind) =>
+      kind === 'ServiceImport' && verb === 'create' && ++broken === 1 ? new ClusterApiError('read ECONNRESET', {}) : undefined;
+    await world.pass(15);
+    expect(broken).toBe(2);
+    expect(await circuitOf(world, 'a')).toBeUndefined();
+    expect(seen(world)).toEqual(ofB);
   });
 });

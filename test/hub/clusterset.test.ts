@@ -21,51 +21,13 @@ import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { importWork } from '#shared/workqueue/rules/work-kind.ts';
+import { namespace as aNamespace, importer as anImporter, exporter, object, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');
-const object = (kind: string, metadata: object, more: object = {}): RawObject =>
-  ({ apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'web', ...metadata }, ...more }) as unknown as RawObject;
-
-const namespace = object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns' });
-const service = (spec: object = {}): RawObject =>
-  object(
-    'Service',
-    { uid: 'web' },
-    {
-      spec: {
-        type: 'ClusterIP',
-        clusterIP: '10.96.0.9',
-        ipFamilies: ['IPv4'],
-        selector: { app: 'web' },
-        ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
-        ...spec,
-      },
-    },
-  );
-const pod = (name: string, ip: string, ready = true): RawObject =>
-  object(
-    'Pod',
-    { name, uid: name, labels: { app: 'web' } },
-    {
-      spec: { nodeName: 'node-1', containers: [] },
-      status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
-    },
-  );
-const anExport = (createdAt = '2026-01-01T00:00:00Z', uid = 'export'): RawObject =>
-  ({
-    ...object('ServiceExport', { uid, creationTimestamp: createdAt, generation: 1 }, { spec: {} }),
-    apiVersion: 'multicluster.x-k8s.io/v1beta1',
-  }) as RawObject;
-
-const open = { sameness: 'all' } as const;
-const exporter = (ip: string, more: Partial<MemberOptions> = {}): MemberOptions => ({
-  ...open,
-  exports: { namespaces: ['shop'] },
-  ...more,
-  given: [namespace, service(), pod('web-1', `${ip}.1`), pod('web-2', `${ip}.2`), anExport(), ...(more.given ?? [])],
-});
-const importer: MemberOptions = { ...open, imports: 'active', given: [namespace] };
+const namespace = aNamespace();
+const importer = anImporter();
+const anExport = (creationTimestamp = '2026-01-01T00:00:00Z', uid = 'export'): RawObject => serviceExport({ creationTimestamp, uid });
 
 const importIn = (world: SetWorld, id: string) => world.of(id).store.find('ServiceImport', 'shop', 'web') as unknown as ServiceImport | undefined;
 const derivedIn = (world: SetWorld, id: string) => world.of(id).store.find('Service', 'shop', derived) as unknown as Service | undefined;

@@ -201,10 +201,13 @@ describe('a service that opts in beside the built-in controllers', () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
     const preview = async () => JSON.parse((await readDifference(world.table, key))?.text ?? '[]') as readonly string[];
     await pass(60);
-    expect(await preview()).toEqual([expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 (pod-0) ready=true')]);
+    expect(await preview()).toEqual([
+      expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 pod=pod-0 ready=true'),
+      expect.stringContaining(`${labelSliceManagedBy}=${optInManagedBy}`),
+    ]);
     world.store.apply(aPod(1));
     await pass(60);
-    expect(await preview()).toHaveLength(2);
+    expect(await preview()).toHaveLength(3);
     expect(calls).toEqual([]);
     await switchOptIn(world.table, cluster, 'active', world.now);
     await pass(120);
@@ -231,8 +234,8 @@ describe('a service that opts in beside the built-in controllers', () => {
     const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
     await pass(60);
     const text = (await readDifference(world.table, key))?.text ?? '';
-    expect(text).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1)');
-    expect(text).toContain('only in the cluster: IPv4 10.1.0.1 (pod-0)');
+    expect(text).toContain('missing in the cluster: IPv4 10.1.0.2 pod=pod-1');
+    expect(text).toContain('only in the cluster: IPv4 10.1.0.1 pod=pod-0');
   });
 
   it('a comparison with the annotation’s selector follows pods that this selector alone selects, in shadow mode and in no other', async () => {
@@ -242,10 +245,10 @@ describe('a service that opts in beside the built-in controllers', () => {
     const compared = async () => (await readDifference(world.table, key))?.text ?? '';
     world.store.apply(aPod(1, { app: 'b' }));
     await pass(60);
-    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1) ready=true');
+    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 pod=pod-1 ready=true');
     world.store.apply(aPod(1, { app: 'b', ready: false }));
     await pass(60);
-    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 (pod-1) ready=false');
+    expect(await compared()).toContain('missing in the cluster: IPv4 10.1.0.2 pod=pod-1 ready=false');
     world.store.remove('Pod', 'default', 'pod-1');
     await pass(60);
     expect(await compared()).not.toContain('10.1.0.2');

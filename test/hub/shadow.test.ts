@@ -15,8 +15,8 @@ it('a hundred differences are kept of a service that differs in everything, and 
   const shown = JSON.parse(difference?.text ?? '[]') as readonly string[];
   expect(difference?.confirmed).toBe(true);
   expect(shown).toHaveLength(101);
-  // Each pod in Endpoints and in a slice.
-  expect(shown.at(-1)).toBe('and 300 more');
+  // Each pod in Endpoints and in a slice, and the labels of both.
+  expect(shown.at(-1)).toBe('and 302 more');
 });
 
 it('as many differences as an item holds are kept of a service with 300 ports and 100 pods, and it counts', async () => {

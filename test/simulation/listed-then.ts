@@ -5,9 +5,10 @@
 import { explainThen, readHistory } from '#infra/cli/history-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { addressesOf, inEndpoints, type Output } from '#shared/history/addresses.ts';
+import { addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { placeText } from '#shared/history/sentences.ts';
 import type { Then } from '#shared/history/then.ts';
+import type { Output } from '#shared/kube/listed-endpoints.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';

@@ -1,38 +1,23 @@
 /** Service shop/web and what it takes to export and import it, for a SetWorld. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { pod as anyPod, service as anyService } from './objects.ts';
 import type { MemberOptions } from './set-world.ts';
 
-const object = (kind: string, metadata: object, more: object = {}): RawObject =>
+export const object = (kind: string, metadata: object, more: object = {}): RawObject =>
   ({ apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'web', ...metadata }, ...more }) as unknown as RawObject;
 
 export const namespace = (labels: { readonly [key: string]: string } = {}): RawObject =>
   object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns', labels });
 
-export const service = (spec: object = {}, metadata: object = {}): RawObject =>
-  object(
-    'Service',
-    { uid: 'web', ...metadata },
-    {
-      spec: {
-        type: 'ClusterIP',
-        clusterIP: '10.96.0.9',
-        ipFamilies: ['IPv4'],
-        selector: { app: 'web' },
-        ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
-        ...spec,
-      },
-    },
-  );
+export const service = (spec: Service['spec'] = {}, metadata: object = {}): RawObject =>
+  anyService(
+    { type: 'ClusterIP', clusterIP: '10.96.0.9', ...spec },
+    { namespace: 'shop', name: 'web', uid: 'web', ...metadata },
+  ) as unknown as RawObject;
 
 export const pod = (name: string, ip: string, ready = true): RawObject =>
-  object(
-    'Pod',
-    { name, uid: name, labels: { app: 'web' } },
-    {
-      spec: { nodeName: 'node-1', containers: [] },
-      status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
-    },
-  );
+  anyPod(name, { namespace: 'shop', uid: name, ips: [ip], ready, spec: { containers: [] } }) as unknown as RawObject;
 
 export const serviceExport = (metadata: object = {}): RawObject =>
   ({

@@ -2,6 +2,7 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import { HubWorld, type HubWorldOptions } from './hub-world.ts';
+import { pod, service } from './objects.ts';
 
 export const startAt = Date.parse('2026-01-02T00:00:00Z');
 const createdAt = '2026-01-01T00:00:00Z';
@@ -9,32 +10,24 @@ const createdAt = '2026-01-01T00:00:00Z';
 export const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } } as RawObject;
 
 /** Selects app=a, port 80 → 8080. */
-export function aService(spec: object = {}, name = 'svc'): RawObject {
-  const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp: createdAt },
-    spec: { selector: { app: 'a' }, clusterIP: '10.0.0.1', ipFamilies: ['IPv4'], ports, ...spec },
-  } as RawObject;
-}
+export const aService = (spec: object = {}, name = 'svc'): RawObject =>
+  service(
+    { selector: { app: 'a' }, ...spec },
+    { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp: createdAt },
+  ) as unknown as RawObject;
 
 /** Pod number i, dual-stack, on the one node. */
-export function aPod(i: number, { app = 'a', ready = true }: { readonly app?: string; readonly ready?: boolean } = {}): RawObject {
-  const ips = [`10.1.0.${i + 1}`, `fd00::${i + 1}`];
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: `pod-${i}`, namespace: 'default', uid: `pod-${i}`, labels: { app }, creationTimestamp: createdAt },
+export const aPod = (i: number, { app = 'a', ready = true }: { readonly app?: string; readonly ready?: boolean } = {}): RawObject =>
+  pod(`pod-${i}`, {
+    namespace: 'default',
+    uid: `pod-${i}`,
+    createdAt,
+    labels: { app },
+    ips: [`10.1.0.${i + 1}`, `fd00::${i + 1}`],
+    ready,
+    readySince: createdAt,
     spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'i' }] },
-    status: {
-      phase: 'Running',
-      podIP: ips[0],
-      podIPs: ips.map((ip) => ({ ip })),
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: createdAt }],
-    },
-  } as RawObject;
-}
+  }) as unknown as RawObject;
 
 export const pods = (count: number): readonly RawObject[] => Array.from({ length: count }, (_, i) => aPod(i));
 

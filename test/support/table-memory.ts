@@ -175,17 +175,16 @@ function compareValues(actual: Value | undefined, value: string | number | boole
 }
 
 function changed(item: Item, change: Change): Item {
-  const { set = {}, setIfAbsent = {}, setFormer = {}, add = {}, remove = [] } = change;
+  const { set = {}, setIfAbsent = {}, add = {}, remove = [] } = change;
   const touched = new Set<string>();
   const touch = (name: string): void => {
     if (touched.has(name)) throw new TypeError(`an attribute is changed twice: ${name}`);
     if (name === 'pk' || name === 'sk') throw new TypeError('the key of an item cannot be changed');
     touched.add(name);
   };
-  for (const part of [set, setIfAbsent, setFormer, add]) for (const name in part) touch(name);
+  for (const part of [set, setIfAbsent, add]) for (const name in part) touch(name);
   for (const name of remove) touch(name);
   const next: Record<string, Value> = { ...setIfAbsent, ...item, ...set };
-  for (const [name, other] of Object.entries(setFormer)) next[name] = item[other] ?? 0;
   for (const [name, value] of Object.entries(add)) next[name] = sum(name, item[name], value);
   for (const name of remove) delete next[name];
   return next as Item;

@@ -1,22 +1,10 @@
 /** One watch of a kind: each event that changes something of the projection goes to the outbox. */
 import type { Kind } from '#shared/kube/types.ts';
-import type { Outbox } from '../outbox/outbox.ts';
 import { isEcho } from '../projection/own-write.ts';
 import { keyOf } from '../projection/project.ts';
-import type { SentIndex } from '../projection/sent-index.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
-import type { WatchSource } from '../source/watch-source.ts';
-
-export interface WatchingDeps {
-  readonly source: WatchSource;
-  readonly outbox: Outbox;
-  readonly sentIndex: SentIndex;
-  readonly clock: Clock;
-  readonly meter: Meter;
-}
+import type { ReflectorDeps } from './reflector-deps.ts';
 
 /** Progress of one watch: the number of events read, and whether the server has sent anything. */
 export interface Progress {
@@ -35,7 +23,7 @@ export interface WatchRequest {
 
 /** Reads a watch to its end into the outbox. */
 export async function readWatch(
-  { source, outbox, sentIndex, clock, meter }: WatchingDeps,
+  { source, outbox, sentIndex, clock, meter }: Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>,
   { kind, from, progress, now }: WatchRequest,
   signal: AbortSignal,
 ): Promise<void> {

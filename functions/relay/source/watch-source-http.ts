@@ -7,17 +7,12 @@ import type { Status } from '#shared/kube/types.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } from './watch-source.ts';
 
-export interface HttpSourceOptions {
-  /** A watch that is silent for this long is broken off: bookmarks come about once a minute. */
-  readonly idleMs?: number;
-  readonly listTimeoutMs?: number;
-  /** Longest line of a stream; etcd takes objects of 1.5 MB at most. */
-  readonly maxLineLength?: number;
-}
+/** A watch that is silent for this long is broken off: bookmarks come about once a minute. */
+const idleMs = 90_000;
+const listTimeoutMs = 60_000;
 
-export function httpWatchSource(transport: HttpTransport, clock: Clock, options: HttpSourceOptions = {}): WatchSource {
-  const { idleMs = 90_000, listTimeoutMs = 60_000, maxLineLength = 16 * 1024 * 1024 } = options;
-
+/** `maxLineLength` of a stream, bytes; etcd takes objects of 1.5 MB at most. */
+export function httpWatchSource(transport: HttpTransport, clock: Clock, maxLineLength = 16 * 1024 * 1024): WatchSource {
   async function get(path: string, call: RequestOptions): Promise<Buffer> {
     const answer = await transport.request('GET', path, { ...call, timeoutMs: listTimeoutMs, idempotent: true });
     if (answer.status !== 200) throw statusError(answer);

@@ -1,57 +1,14 @@
-/** Faults of a cluster, as opposed to faults of an object. They open the cluster's circuit and use up no retries. */
-import { ClusterApiError, isBrokenConnection, isClusterFault, isTimeOut, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import type { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { controllers } from '#shared/kube/controllers.ts';
-import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
+import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { requeue, requeueRun } from '../state/requeue.ts';
-import { isRetry, type Run } from '../state/run.ts';
-
-/** The run whose failure is classified. */
-export interface FailedRun {
-  readonly deps: SyncDeps;
-  readonly meta: ClusterRecord;
-  /** A client for a brief question. */
-  readonly brief: Pick<ClusterApi, 'identity'>;
-  /** An earlier run for the same change failed or was requeued. */
-  readonly isRepeated: boolean;
-}
-
-/** As `classify`, for the run of a service. */
-export const classifyFailure = (run: Run, error: ClusterApiError): Promise<Outcome | undefined> =>
-  classify({ ...run, isRepeated: controllers.some((c) => isRetry(run, c)) }, error);
-
-/**
- * Is this failure the cluster's? A 5xx or a write without an answer may be one webhook's or one object's, and a connection may break alone, so the
- * cluster is asked something else, briefly. If it answers, the former are the key's own fault (undefined), and a broken connection is tried again at
- * once, one time.
- */
-export async function classify({ deps, meta, brief, isRepeated }: FailedRun, error: ClusterApiError): Promise<Outcome | undefined> {
-  if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
-  if (!isClusterFault(error)) return undefined;
-  const broken = isBrokenConnection(error) && !isRepeated;
-  if (error.status >= 500 || isTimeOut(error) || broken) {
-    try {
-      await brief.identity();
-      return broken ? requeue(deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
-    } catch (probe) {
-      if (!(probe instanceof ClusterApiError)) throw probe;
-    }
-  }
-  return openedCircuit(deps, meta, error);
-}
-
-/** AWS, which all clusters share, gives us no credentials just now (shared/cluster-api/cluster-credentials.ts): no fault of the cluster, whose circuit stays as it is. */
-export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Outcome {
-  deps.log.warn('no credentials', { error: error.message });
-  return requeue(deps, 'noCredentials', { reason: 'no credentials' });
-}
+import { requeueRun } from '../state/requeue.ts';
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
-export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<Outcome & { readonly kind: 'requeued' }> {
+export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
   const reason = reasonOf(error);
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
   const next = nextCircuit(meta.circuit, failure, deps.now());

@@ -3,8 +3,8 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { previewImport } from '#shared/clusterset/preview.ts';
+import { endpointLines, portsText } from '#shared/kube/listed-endpoints.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { limited } from '../state/difference-lines.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -31,7 +31,7 @@ export async function findPreview(
   const inTheWay = await standsInTheWay(run);
   const would = inTheWay ? 'would not be written' : 'would be written';
   const endpoints = [...slices.plans].flatMap(([cluster, { addressTypes }]) =>
-    addressTypes.flatMap((t) => t.create.flatMap(endpointTexts)).map((text) => `EndpointSlices of ${cluster}: ${would}: ${text}`),
+    addressTypes.flatMap((t) => t.create.flatMap(endpointLines)).map((text) => `EndpointSlices of ${cluster}: ${would}: ${text}`),
   );
   const preview = limited([
     `ServiceImport ${namespace}/${name}: ${would}: ${merged.spec.type}, ports ${portsText(merged.spec.ports)}, of ${merged.clusters.join(', ')}`,
@@ -44,17 +44,6 @@ export async function findPreview(
   ]);
   Object.assign(found, reportOf(slices), { preview, inTheWay });
 }
-
-/** Endpoints of an import name no pod and no node. */
-const endpointTexts = ({ addressType, endpoints, ports }: SliceDraft): readonly string[] =>
-  (endpoints ?? []).map(({ addresses, conditions: { ready, serving, terminating } = {}, hostname, zone, hints }) => {
-    const zones = (hints?.forZones ?? []).map(({ name }) => name).join(',');
-    const named = `${hostname ? ` hostname=${hostname}` : ''}${zone ? ` zone=${zone}` : ''}${zones ? ` hints=${zones}` : ''}`;
-    return `${addressType} ${(addresses ?? []).join(',')} ready=${ready} serving=${serving} terminating=${terminating}${named} on ${portsText(ports)}`;
-  });
-
-const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
-  (ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`).join(', ') || 'none';
 
 /** Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the cluster. */
 async function standsInTheWay({ deps, meta, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {

@@ -4,8 +4,6 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
-import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
-import { requeue } from '../state/requeue.ts';
 import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
@@ -54,14 +52,4 @@ export async function carryOut(
     run.written.slices++;
   }
   return refused;
-}
-
-/** Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be writable. */
-export const isRefusal = (error: unknown): boolean => error instanceof ClusterApiError && (error.status === 403 || error.status === 422);
-
-/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
-export function refusedByCluster(run: Pick<ClustersetRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): Outcome {
-  const { deps, meta, namespace, name, rounds } = run;
-  deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });
-  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
 }

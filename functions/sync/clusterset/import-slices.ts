@@ -12,12 +12,13 @@ import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
 import { slicesChange } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';
-import { carryOut, refusedByCluster } from './import-slice-writes.ts';
+import { carryOut } from './import-slice-writes.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
 export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf' | 'metaOf'> {

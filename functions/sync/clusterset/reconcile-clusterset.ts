@@ -1,5 +1,5 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound, isTimeOut } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, failureOf, isRefusal } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
@@ -13,14 +13,14 @@ import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
-import { beginProbe, classify, connect } from '../admission/circuit-breaker.ts';
+import { beginProbe, connect } from '../admission/circuit-breaker.ts';
+import { outcomeOfAny } from '../admission/failure-outcome.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Attempt, Reconciler } from '../state/reconciler.ts';
 import { requeue } from '../state/requeue.ts';
 import type { RunResult } from '../state/run-result.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
-import { isRefusal, refusedByCluster } from './import-slice-writes.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
@@ -82,21 +82,9 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
   try {
     return await runKind(run);
   } catch (error) {
-    if (error instanceof RequeueAfter) return error.outcome;
-    if (error instanceof ClusterApiError) {
-      const fault = await classify({ deps, meta, brief, isRepeated: run.rounds > 0 }, error);
-      if (fault) return fault;
-      // Another client has just written it, or it is on its way out: the next run sees it as it is then. Or the cluster does not have the kind (any more).
-      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
-        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
-      // Rights and policies of exports and imports are separate, so the cluster's other services are not affected.
-      if (!(await run.isRefused(error))) return { kind: 'failed', error: error.message };
-      if (runKind === runImport) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
-      return refusedByCluster(run, error.message);
-    }
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    deps.log.error('run failed unexpectedly', { ...claim.service, error: text });
-    return { kind: 'failed', error: String(error) };
+    const isRefused = await run.isRefused(error);
+    if (runKind === runImport && isRefused) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+    return outcomeOfAny({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
   }
 }
 
@@ -106,7 +94,7 @@ function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused
   return async (error) => {
     if (!(error instanceof ClusterApiError) || isNamespaceTerminating(error)) return false;
     if (isRefusal(error)) return true;
-    if (error.status < 500 && !isTimeOut(error)) return false;
+    if (failureOf(error) !== 'server') return false;
     answers ??= brief.identity().then(
       () => true,
       () => false,

@@ -18,6 +18,7 @@ import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -25,7 +26,6 @@ import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDe
 import { reportToExports } from './import-failure.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
-import { refusedByCluster } from './import-slice-writes.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, recordWinner, type Sources } from './import-sources.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';

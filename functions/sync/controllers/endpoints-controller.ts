@@ -6,7 +6,7 @@ import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endpointsIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
@@ -89,8 +89,8 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
     status: error.status,
   });
   if (!retry) return ok;
-  const fault = await classifyFailure(run, error);
-  if (event && fault?.kind !== 'requeued') await run.deps.events.record(run.brief, event);
+  const fault = await faultOf(run, error, 'write');
+  if (event && !fault) await run.deps.events.record(run.brief, event);
   return fault ?? { kind: 'failed', error: error.message };
 }
 

@@ -18,7 +18,7 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
-import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { faultOf } from '../admission/failure-outcome.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
@@ -126,7 +126,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
-    return (await classifyFailure(run, error)) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
+    return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
   if (withdrawn.length > 0 || leftovers.slices.length > 0)
     deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
@@ -153,17 +153,8 @@ const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshot
 /** Slices as they would be made of these pods from nothing. */
 function slicesOf(run: Run, pods: readonly Pod[]) {
   const { inputs, key, meta } = run;
-  const { addressTypes } = decideSlices({
-    ...key,
-    service: inputs.service,
-    pods,
-    nodes: inputs.nodes,
-    nodesSeen: inputs.nodesSeen,
-    slices: [],
-    triggerTimes: undefined,
-    hints: undefined,
-    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
-  });
+  const { maxEndpointsPerSlice } = meta.settings;
+  const { addressTypes } = decideSlices({ ...inputs, ...key, pods, slices: [], triggerTimes: undefined, hints: undefined, maxEndpointsPerSlice });
   return addressTypes.flatMap((t) => t.create);
 }
 

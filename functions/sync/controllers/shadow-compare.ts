@@ -7,10 +7,12 @@ import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import { optInManagedBy } from '#shared/kube/names.ts';
+import type { Labels } from '#shared/kube/labels.ts';
+import { endpointLines } from '#shared/kube/listed-endpoints.ts';
+import { annotationOverCapacity, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
-import type { SlicesPlan } from '#shared/slices/plan.ts';
+import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -44,7 +46,7 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
 
 /** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
 export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = inputs.writers.slices.task === 'preview' ? [...sliceView(slicesAfter([], planOf(meta, key, inputs, [])))].sort() : [];
+  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planOf(meta, key, inputs, []))))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
@@ -62,7 +64,7 @@ function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs
   }
 }
 
-function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+export function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
   const { service, pods, outputs } = inputs;
   const current = endpointsIn(outputs);
   const slices = slicesIn(outputs);
@@ -73,54 +75,45 @@ function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): re
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
-    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints') ? diff('Endpoints', subsetView(current), subsetView(wanted)) : []),
+    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints')
+      ? diff('Endpoints', current ? endpointsLines(current) : [], wanted ? endpointsLines(wanted) : [])
+      : []),
     ...(inputs.writers.slices.task === 'compare' && isSaved('EndpointSlice')
-      ? diff('EndpointSlices', sliceView(slices), sliceView(slicesAfter(slices, plan)))
+      ? diff('EndpointSlices', sliceLines(slices), sliceLines(slicesAfter(slices, plan)))
       : []),
   ];
 }
 
 function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
-  const { service, pods, nodes, nodesSeen, hints } = inputs;
   const { maxEndpointsPerSlice } = meta.settings;
-  return decideSlices({ ...key, service, pods, nodes, nodesSeen, slices, triggerTimes: undefined, hints, maxEndpointsPerSlice });
+  return decideSlices({ ...inputs, ...key, slices, triggerTimes: undefined, maxEndpointsPerSlice, managedBy: inputs.writers.slices.as });
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */
-function diff(what: string, theirs: ReadonlySet<string>, ours: ReadonlySet<string>): readonly string[] {
+function diff(what: string, inCluster: readonly string[], wanted: readonly string[]): readonly string[] {
+  const [theirs, ours] = [new Set(inCluster), new Set(wanted)];
   return [
     ...[...ours].filter((x) => !theirs.has(x)).map((x) => `${what}: missing in the cluster: ${x}`),
     ...[...theirs].filter((x) => !ours.has(x)).map((x) => `${what}: only in the cluster: ${x}`),
   ].sort();
 }
 
-const portsText = (ports: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null | undefined): string =>
-  (ports ?? [])
-    .map((p) => `${p.name ?? ''}:${p.port}/${p.protocol}`)
+/** The trigger time is left out here and below: it follows from what a process has seen. */
+const endpointsLines = ({ metadata, ...output }: Endpoints): readonly string[] => [
+  `labels ${labelsText(metadata.labels)}`,
+  ...[metadata.annotations?.[annotationOverCapacity]].flatMap((text) => (text === undefined ? [] : [`annotation ${annotationOverCapacity}=${text}`])),
+  ...endpointLines(output),
+];
+
+/** By address type and ports: the slice of an endpoint is not determined. */
+const sliceLines = (slices: readonly SliceDraft[]): readonly string[] =>
+  slices.flatMap(({ metadata, ...output }) => {
+    const owners = (metadata.ownerReferences ?? []).map(({ kind, name, uid }) => `${kind} ${name} ${uid}`).join(', ');
+    return [`${output.addressType} slice with labels ${labelsText(metadata.labels)} of ${owners}`, ...endpointLines(output)];
+  });
+
+const labelsText = (labels: Labels | undefined): string =>
+  Object.entries(labels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
     .sort()
-    .join(',') || 'no ports';
-
-function subsetView(endpoints: Endpoints | undefined): ReadonlySet<string> {
-  const view = new Set<string>();
-  for (const s of endpoints?.subsets ?? []) {
-    for (const a of s.addresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) ready on ${portsText(s.ports)}`);
-    for (const a of s.notReadyAddresses ?? []) view.add(`${a.ip} (${a.targetRef?.name ?? ''}) not ready on ${portsText(s.ports)}`);
-  }
-  return view;
-}
-
-/** As sets per address type and port group: which endpoint lies in which slice is not determined. */
-function sliceView(slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>[]): ReadonlySet<string> {
-  const view = new Set<string>();
-  for (const s of slices) {
-    for (const e of s.endpoints ?? []) {
-      const { ready, serving, terminating } = e.conditions ?? {};
-      const zones = (e.hints?.forZones ?? []).map((z) => z.name).join(',');
-      view.add(
-        `${s.addressType} ${(e.addresses ?? []).join(',')} (${e.targetRef?.name ?? ''}) ready=${ready} serving=${serving} terminating=${terminating} ` +
-          `node=${e.nodeName ?? ''} zone=${e.zone ?? ''}${zones && ` for ${zones}`} on ${portsText(s.ports)}`,
-      );
-    }
-  }
-  return view;
-}
+    .join();

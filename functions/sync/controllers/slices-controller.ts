@@ -9,7 +9,7 @@ import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/pla
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
-import { classifyFailure } from '../admission/circuit-breaker.ts';
+import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
@@ -20,6 +20,7 @@ import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeS
 
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, key } = run;
+  const { maxEndpointsPerSlice } = run.meta.settings;
   if (!inputs.service) return forgetSlices(run);
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
   const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;
@@ -28,16 +29,12 @@ export async function runSlices(run: Run): Promise<Outcome> {
     controller: 'slices',
     planWith: (pods) =>
       decideSlices({
-        namespace: key.namespace,
-        name: key.name,
-        service: inputs.service,
+        ...inputs,
+        ...key,
         pods,
-        nodes: inputs.nodes,
-        nodesSeen: inputs.nodesSeen,
         slices,
         triggerTimes: inputs.triggers.triggers.slices,
-        hints: inputs.hints,
-        maxEndpointsPerSlice: run.meta.settings.maxEndpointsPerSlice,
+        maxEndpointsPerSlice,
         managedBy: run.managedBy,
       }),
     changeOf: (plan) => slicesChange(slices, plan),
@@ -98,11 +95,7 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
       if (error) errors.push(error);
     }
     for (const slice of plan.unsupported) {
-      const error = await attempt(
-        'delete',
-        () => remove(run, slice),
-        (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
-      );
+      const error = await attempt('delete', remove(run, slice), (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m));
       if (error) errors.push(error);
     }
   } catch (error) {
@@ -114,37 +107,25 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
 
 async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
   for (const draft of plan.create) {
-    const error = await attempt(
-      'create',
-      () => create(run, draft, taken),
-      (m) => writeFailure.create(service(run), m),
-    );
+    const error = await attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m));
     // A terminating namespace accepts no new objects and deletes the present ones (ES-61).
     if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
   }
   for (const slice of plan.update) {
-    const error = await attempt(
-      'update',
-      () => update(run, slice),
-      (m) => writeFailure.update(service(run), slice.metadata.name, m),
-    );
+    const error = await attempt('update', update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m));
     if (error) return error;
   }
   for (const slice of plan.delete) {
-    const error = await attempt(
-      'delete',
-      () => remove(run, slice),
-      (m) => writeFailure.delete(service(run), slice.metadata.name, m),
-    );
+    const error = await attempt('delete', remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m));
     if (error) return error;
   }
   observeFinalize(run, whole, plan);
   return undefined;
 }
 
-async function attempt(verb: WriteError['verb'], call: () => Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
+async function attempt(verb: WriteError['verb'], call: Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
   try {
-    await call();
+    await call;
     return undefined;
   } catch (cause) {
     if (!(cause instanceof ClusterApiError)) throw cause;
@@ -201,8 +182,8 @@ export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
 
 async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
-  const fault = calls[0] && (await classifyFailure(run, calls[0]));
-  if (fault?.kind === 'requeued') return fault;
+  const fault = calls[0] && (await faultOf(run, calls[0], 'write'));
+  if (fault) return fault;
   await run.deps.events.record(run.brief, slicesFailureEvent(service(run), joinErrors(messages)));
   return { kind: 'failed', error: summarizeErrors(messages) };
 }

@@ -2,7 +2,6 @@
  * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers, writes with preconditions, a look
  * whether the lease is still held, save (docs/architecture.md, "Invariants").
  */
-import { ClusterApiError, isBrokenConnection, isClusterFault, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -12,15 +11,15 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
-import { PodsTooLarge } from '#shared/pods/view.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
-import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
-import { beginProbe, classifyFailure, connect, openedCircuit, withoutCredentials } from '../admission/circuit-breaker.ts';
+import { beginProbe, connect } from '../admission/circuit-breaker.ts';
+import { outcomeOf, outcomeOfAny } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { concernsOptIn, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
@@ -32,7 +31,6 @@ import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
 import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
 import type { Attempt } from '../state/reconciler.ts';
-import { requeue } from '../state/requeue.ts';
 import type { Run } from '../state/run.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
@@ -80,17 +78,19 @@ export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<R
     if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') outcomes.set('slices', await compare(run, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
-    return nothingDone(await outcomeOf(deps, meta, error));
+    const brief = { identity: async () => (await deps.cluster(meta, timeLeft(deps, work.deadlineMs).brief)).identity() };
+    return nothingDone(await outcomeOf({ deps, meta, work: claim.item, brief }, error, 'read'));
   }
 }
 
 /** The built-in controllers write the Service, and the run has only deleted slices of ours. */
-async function compare({ deps, meta, key }: Run, observed: Inputs): Promise<Outcome> {
+async function compare(run: Run, observed: Inputs): Promise<Outcome> {
+  const { deps, meta, key } = run;
   try {
     await compareWithCluster(deps, meta, key, observed);
     return ok;
   } catch (error) {
-    return outcomeOf(deps, meta, error);
+    return outcomeOf(run, error, 'read');
   }
 }
 
@@ -160,12 +160,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
     if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
     return await look(run, controller);
   } catch (error) {
-    if (isBrokenConnection(error)) return (await classifyFailure(run, error)) ?? { kind: 'failed', error: String(error) };
-    if (error instanceof RequeueAfter || error instanceof ClusterApiError) return outcomeOf(run.deps, run.meta, error);
-    // A fault of ours with this service's objects must not hold its lease and come back for ever: it is tried, then given up.
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    run.deps.log.error('run failed unexpectedly', { ...run.key, controller, error: text });
-    return { kind: 'failed', error: String(error) };
+    return outcomeOfAny(run, error, 'read', { ...run.key, controller });
   }
 }
 
@@ -177,20 +172,6 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
   if (run.meta.mode !== 'active' || !run.meta.settings[controller]) return ok;
   await (controller === 'slices' ? lookAtSlices(run, [run.managedBy]) : lookAtEndpoints(run));
   return ok;
-}
-
-/** Faults outside of a write: everything the cluster refuses us to read is the cluster's fault, not the service's. */
-async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, error: unknown): Promise<Outcome> {
-  if (error instanceof RequeueAfter) return error.outcome;
-  if (error instanceof PodsTooLarge) {
-    deps.metrics.put('PodsTooLarge', 1, { cluster: meta.id });
-    return requeue(deps, 'podsTooLarge', { reason: error.message });
-  }
-  if (error instanceof ClusterApiError) {
-    if (isWithoutCredentials(error)) return withoutCredentials(deps, error);
-    return isClusterFault(error) || error.status === 403 ? openedCircuit(deps, meta, error) : { kind: 'failed', error: error.message };
-  }
-  throw error;
 }
 
 /**

@@ -1,7 +1,9 @@
 /** The Pods whose state in the outputs a plan changes. Pure. */
+import { podFingerprint } from '#shared/kube/endpoint-fields.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
+import { listedEndpoints, type Output } from '#shared/kube/listed-endpoints.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import type { Output, OutputChange } from '../view.ts';
+import type { OutputChange } from '../view.ts';
 
 /**
  * Returns names of Pods. An imported endpoint lacks the name, so its Pods are found by address. Returns 'all' if no Pod of `pods` has the address. A Pod
@@ -29,28 +31,11 @@ interface State {
   readonly address: string;
 }
 
-/** Returns the states of addresses, by their texts. */
-function statesIn(outputs: readonly Output[]): ReadonlyMap<string, State> {
-  return new Map(outputs.flatMap((o) => ('addressType' in o ? endpointsOf(o) : addressesOf(o))));
-}
-
-const endpointsOf = ({ addressType, endpoints }: Extract<Output, { addressType: string }>): readonly (readonly [string, State])[] =>
-  (endpoints ?? []).map((e) => [textOf([addressType, e]), { pod: e.targetRef?.name, address: e.addresses[0] ?? '' }]);
-
-const addressesOf = ({ subsets }: Exclude<Output, { addressType: string }>): readonly (readonly [string, State])[] =>
-  (subsets ?? []).flatMap(({ addresses, notReadyAddresses }) =>
-    [addresses ?? [], notReadyAddresses ?? []].flatMap((all, i) =>
-      all.map((a) => [textOf([i, a]), { pod: a.targetRef?.name, address: a.ip }] as const),
-    ),
+/** Returns the states of addresses, by the texts of the Pods' own fields. */
+const statesIn = (outputs: readonly Output[]): ReadonlyMap<string, State> =>
+  new Map(
+    outputs.flatMap(listedEndpoints).map(({ where, endpoint }) => {
+      const { targetRef, addresses } = endpoint;
+      return [`${where} ${podFingerprint(endpoint)}`, { pod: targetRef?.name, address: addresses[0] ?? '' }];
+    }),
   );
-
-/** Zone and hints follow from Nodes and from all Pods together. */
-const left = new Set(['zone', 'hints']);
-
-/** Returns the JSON of all other fields, in the order of their names. The API server leaves out empty fields. */
-const textOf = (value: unknown): string =>
-  JSON.stringify(value, (key, field: unknown) => {
-    if (left.has(key) || field === '' || field === null) return undefined;
-    if (typeof field !== 'object' || Array.isArray(field)) return field;
-    return Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });

@@ -14,13 +14,9 @@ export class ExpressionBuilder {
       const name = this.#name(attribute);
       return `${name} = if_not_exists(${name}, ${this.#value(value)})`;
     });
-    // DynamoDB evaluates every right-hand side against the item before the update.
-    const setFormer = Object.entries(change.setFormer ?? {}).map(
-      ([name, other]) => `${this.#name(name)} = if_not_exists(${this.#name(other)}, ${this.#value(0)})`,
-    );
     const add = Object.entries(change.add ?? {}).map(([name, value]) => `${this.#name(name)} ${this.#value(value)}`);
     const remove = (change.remove ?? []).map((name) => this.#name(name));
-    const clauses = [clause('SET', [...set, ...setIfAbsent, ...setFormer]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
+    const clauses = [clause('SET', [...set, ...setIfAbsent]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
     return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
   }
 

@@ -1,6 +1,6 @@
 /** The CRDs of the Multi-Cluster Services API as they come, go and age in a cluster (MC-1, MC-52), with the relay's and the writer's own rights. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isRefusal } from '#functions/sync/clusterset/import-slice-writes.ts';
+import { isRefusal } from '#shared/cluster-api/errors.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';

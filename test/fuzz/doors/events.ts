@@ -100,7 +100,7 @@ const entryOf = (kind: Kind): Arbitrary<object> =>
           own: fc.constantFrom(true, 1),
           gone: fc.constantFrom(true, 'x'),
           leader: fc.constant(true),
-          again: fc.constant(1),
+          again: fc.constant(true),
           body: anyJson,
           seen: mostly(fc.nat(), hostileText),
         },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isClusterFault } from '#shared/cluster-api/errors.ts';
+import { type ClusterApiError, failureOf } from '#shared/cluster-api/errors.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
@@ -103,7 +103,7 @@ describe('cluster API over HTTP', () => {
   ])('%s instead of a list is a fault of the cluster', async (body, why) => {
     const { api } = await scripted([200, body]);
     const error: unknown = await api.list('Pod', 'n').catch((e: unknown) => e);
-    expect(isClusterFault(error)).toBe(true);
+    expect(failureOf(error as ClusterApiError)).toBe('connection');
     expect(String(error)).toContain(`the API server's answer ${why}: ${JSON.stringify(body)}`);
   });
 

@@ -4,6 +4,7 @@ import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
+import { pod as anyPod } from '#test/support/objects.ts';
 
 export const http = { name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 } as const;
 
@@ -78,22 +79,7 @@ export interface PodOptions {
   readonly spec?: Pod['spec'];
 }
 
-export const pod = (
-  name: string,
-  ip: string | readonly string[],
-  { ready = true, deleting = false, node = 'node-1', spec }: PodOptions = {},
-): Pod => {
-  const ips = typeof ip === 'string' ? [ip] : ip;
-  return {
-    metadata: { namespace: 'shop', name, uid: `uid-${name}`, labels: { app: 'web' }, ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
-    spec: { nodeName: node, containers: [], ...spec },
-    status: {
-      phase: 'Running',
-      podIP: ips[0] as string,
-      podIPs: ips.map((address) => ({ ip: address })),
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
-    },
-  };
-};
+export const pod = (name: string, ip: string | readonly string[], { ready = true, deleting = false, node = 'node-1', spec }: PodOptions = {}): Pod =>
+  anyPod(name, { namespace: 'shop', ips: [ip].flat(), ready, deleted: deleting, spec: { nodeName: node, containers: [], ...spec } });
 
 export const nodeIn = (zone: string, name = 'node-1'): Node => ({ metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } } });

@@ -14,7 +14,7 @@ const full = {
   by: 'us',
   gone: true,
   leader: true,
-  again: 1,
+  again: true,
   body: { metadata: { name: 'svc-x' } },
   seen: 7,
 };

@@ -3,55 +3,34 @@ import type { Endpoint, EndpointSlice, Node, Pod, Service, SlicePort } from '#sh
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { AddressTypePlan, SlicesInput, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
+import { type PodOptions as AnyPodOptions, pod as anyPod, service as anyService } from '#test/support/objects.ts';
 
 export const serviceUid = 'service-uid';
 export const owner = { apiVersion: 'v1', kind: 'Service', name: 'foo', uid: serviceUid, controller: true, blockOwnerDeletion: true };
 export const managed = { [labelServiceName]: 'foo', [labelSliceManagedBy]: slicesManagedBy };
 
 /** Single-stack IPv4 with a cluster IP, the numeric port 80 and selector app=a. */
-export function service(spec: Service['spec'] = {}, metadata: Partial<Service['metadata']> = {}): Service {
-  return {
-    metadata: { name: 'foo', namespace: 'ns', uid: serviceUid, creationTimestamp: '2024-01-01T00:00:00Z', ...metadata },
-    spec: {
-      selector: { app: 'a' },
-      clusterIP: '10.0.0.10',
-      ipFamilies: ['IPv4'],
-      ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }],
-      ...spec,
-    },
-  };
-}
+export const service = (spec: Service['spec'] = {}, metadata: Partial<Service['metadata']> = {}): Service =>
+  anyService(
+    { selector: { app: 'a' }, clusterIP: '10.0.0.10', ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }], ...spec },
+    { name: 'foo', uid: serviceUid, creationTimestamp: '2024-01-01T00:00:00Z', ...metadata },
+  );
 
-export interface PodOptions {
-  readonly ready?: boolean;
+export interface PodOptions extends Pick<AnyPodOptions, 'ready' | 'ips' | 'phase' | 'spec' | 'uid'> {
   readonly node?: string;
-  readonly ips?: readonly string[];
   readonly deleted?: boolean;
-  readonly phase?: string;
-  readonly spec?: Pod['spec'];
-  readonly uid?: string;
 }
 
 /** Pod number n: ready, on node-1, with an address of its own. */
-export function pod(n: number, { ready = true, node = 'node-1', ips, deleted = false, phase = 'Running', spec, uid }: PodOptions = {}): Pod {
-  const addresses = ips ?? [`10.1.${Math.floor(n / 250)}.${1 + (n % 250)}`];
-  return {
-    metadata: {
-      name: `pod${String(n).padStart(4, '0')}`,
-      namespace: 'ns',
-      uid: uid ?? `pod-uid-${n}`,
-      labels: { app: 'a' },
-      ...(deleted && { deletionTimestamp: '2024-01-01T00:01:00Z' }),
-    },
+export const pod = (n: number, { node = 'node-1', spec, deleted = false, ...options }: PodOptions = {}): Pod =>
+  anyPod(`pod${String(n).padStart(4, '0')}`, {
+    uid: `pod-uid-${n}`,
+    labels: { app: 'a' },
+    ips: [`10.1.${Math.floor(n / 250)}.${1 + (n % 250)}`],
     spec: { nodeName: node, containers: [], ...spec },
-    status: {
-      phase,
-      podIP: addresses[0],
-      podIPs: addresses.map((ip) => ({ ip })),
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
-    },
-  };
-}
+    ...options,
+    deleted: deleted && '2024-01-01T00:01:00Z',
+  });
 
 export const pods = (count: number, options?: PodOptions): readonly Pod[] => Array.from({ length: count }, (_, i) => pod(i, options));
 

@@ -7,8 +7,6 @@ import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 
-const warned: string[] = [];
-const log: Log = { info() {}, warn: (m) => void warned.push(m), error() {}, with: () => log };
 const sketch = (message: string, name = 'svc'): EventSketch => ({
   type: 'Warning',
   reason: 'FailedToUpdateEndpoint',
@@ -18,19 +16,22 @@ const sketch = (message: string, name = 'svc'): EventSketch => ({
 });
 
 function cluster() {
+  const warned: string[] = [];
+  const log: Log = { info() {}, warn: (m) => void warned.push(m), error() {}, with: () => log };
   const clock = { now: Date.parse('2026-01-01T00:00:00Z') };
   let ids = 0;
   const store = new Store({ now: () => clock.now, uid: () => `u${++ids}`, suffix: () => `s${++ids}` });
   const api = memoryClusterApi(store, { fieldManager: 'test' });
   const events = () => store.list('Event') as readonly unknown[] as readonly CoreEvent[];
-  return { clock, api, events, recorder: eventRecorder({ now: () => clock.now, log }) };
+  const newRecorder = () => eventRecorder({ now: () => clock.now, log });
+  return { clock, api, events, warned, newRecorder, recorder: newRecorder() };
 }
 
 it('the same event again raises a count, whichever worker records it', async () => {
-  const { clock, api, events, recorder } = cluster();
+  const { clock, api, events, recorder, newRecorder } = cluster();
   await recorder.record(api, sketch('no'));
   clock.now += 60_000;
-  await eventRecorder({ now: () => clock.now, log }).record(api, sketch('no'));
+  await newRecorder().record(api, sketch('no'));
   expect(events()).toHaveLength(1);
   expect(events()[0]).toMatchObject({ count: 2, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:01:00Z' });
 });
@@ -57,7 +58,7 @@ it('a message is cut to the API server’s maximum', async () => {
 });
 
 it('recording never fails a run', async () => {
-  const { api, recorder } = cluster();
+  const { api, recorder, warned } = cluster();
   const refusing = { ...api, create: () => Promise.reject(new ClusterApiError('forbidden', { status: 403 })) } as ClusterApi;
   await recorder.record(refusing, sketch('no'));
   expect(warned).toEqual(['event not recorded']);

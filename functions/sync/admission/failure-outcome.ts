@@ -1,0 +1,123 @@
+/**
+ * The outcome of a run after a failed call to its cluster's API: of services, exports and imports alike. A fault of the cluster opens its circuit and uses
+ * up no retries. A fault of an object is the run's own failure.
+ */
+import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { controllers } from '#shared/kube/controllers.ts';
+import { PodsTooLarge } from '#shared/pods/view.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
+import { type Outcome, RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
+import type { SyncDeps } from '../state/deps.ts';
+import { requeue } from '../state/requeue.ts';
+import { isRetry } from '../state/run.ts';
+import { openedCircuit } from './circuit-breaker.ts';
+
+/** `write`, `read`: of a service's run. `clusterset`: any call of the run of an export or import, which has rights and policies of its own. */
+export type FailedCall = 'write' | 'read' | 'clusterset';
+
+export type Treatment =
+  /** The run fails, with back-off and a bounded number of retries. */
+  | 'own'
+  | 'circuit'
+  /**
+   * The run asks the cluster something else. No answer opens the circuit. After an answer a broken connection is tried again, once; an export or import
+   * counts as refused; a service's failure is `own`.
+   */
+  | 'probe'
+  /** Requeues for this cause. */
+  | 'noCredentials'
+  | 'importChanged'
+  | 'importRefused';
+
+const always = (treatment: Treatment) => ({ write: treatment, read: treatment, clusterset: treatment });
+
+export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall]: Treatment } } = {
+  /** AWS, which all clusters share, gives the hub no credentials just now. The circuit stays as it is. */
+  'no-credentials': always('noCredentials'),
+  /** A connection may break alone. */
+  connection: always('probe'),
+  /** A 5xx or a call without an answer: a write of one object may cause it, through a webhook. */
+  server: { write: 'probe', read: 'circuit', clusterset: 'probe' },
+  cluster: always('circuit'),
+  /** A right to read that is missing concerns all services. */
+  forbidden: { write: 'own', read: 'circuit', clusterset: 'importRefused' },
+  invalid: { write: 'own', read: 'own', clusterset: 'importRefused' },
+  /** Another client has just written the object, or it is on its way out, or the cluster does not have the kind (any more). */
+  changed: { write: 'own', read: 'own', clusterset: 'importChanged' },
+  object: always('own'),
+};
+
+export interface FailedRun {
+  readonly deps: SyncDeps;
+  readonly meta: ClusterRecord;
+  readonly work: WorkItem;
+  /** For the probe. */
+  readonly brief: Pick<ClusterApi, 'identity'>;
+  /** The three fields are set for an export or import. `rounds`: number of runs in a row that were requeued before. */
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly rounds?: number;
+}
+
+/** Resolves to undefined if the failure is the run's own. */
+export async function faultOf(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
+  const { deps, meta, rounds = 0 } = run;
+  switch (treatmentOf[failureOf(error)][call]) {
+    case 'own':
+      return undefined;
+    case 'circuit':
+      return openedCircuit(deps, meta, error);
+    case 'probe':
+      return probe(run, error, call);
+    case 'noCredentials':
+      deps.log.warn('no credentials for now', { error: error.message });
+      return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
+    case 'importChanged':
+      return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds });
+    case 'importRefused':
+      return refusedByCluster(run, error.message);
+  }
+}
+
+async function probe(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
+  const { deps, meta, work, brief } = run;
+  const isConnection = failureOf(error) === 'connection';
+  if (isConnection && controllers.some((c) => isRetry({ work }, c))) return openedCircuit(deps, meta, error);
+  try {
+    await brief.identity();
+    if (isConnection) return requeue(deps, 'connectionLost', { reason: 'connection lost' });
+    return call === 'clusterset' ? refusedByCluster(run, error.message) : undefined;
+  } catch (unanswered) {
+    if (unanswered instanceof RequeueAfter) return unanswered.outcome;
+    if (!(unanswered instanceof ClusterApiError)) throw unanswered;
+    return openedCircuit(deps, meta, error);
+  }
+}
+
+/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
+export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): RequeueOutcome {
+  const { deps, meta, namespace, name, rounds = 0 } = run;
+  deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });
+  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
+}
+
+/** Throws the error if it came neither from the cluster's API nor from a run that is to be requeued. */
+export async function outcomeOf(run: FailedRun, error: unknown, call: FailedCall): Promise<Outcome> {
+  if (error instanceof RequeueAfter) return error.outcome;
+  if (error instanceof PodsTooLarge) {
+    run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.meta.id });
+    return requeue(run.deps, 'podsTooLarge', { reason: error.message });
+  }
+  if (!(error instanceof ClusterApiError)) throw error;
+  return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
+}
+
+/** The same for a fault of ours with the objects of one service. The run fails, or it would hold its lease and come back for ever. */
+export async function outcomeOfAny(run: FailedRun, error: unknown, call: FailedCall, fields: object): Promise<Outcome> {
+  if (error instanceof RequeueAfter || error instanceof PodsTooLarge || error instanceof ClusterApiError) return outcomeOf(run, error, call);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  run.deps.log.error('run failed unexpectedly', { ...fields, error: text });
+  return { kind: 'failed', error: String(error) };
+}

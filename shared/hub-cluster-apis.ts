@@ -1,0 +1,35 @@
+/** The APIs of the clusters. The file is apart because the bundle of ingest is to be without their code. */
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { STSClient } from '@aws-sdk/client-sts';
+import { clusterCredentials } from './cluster-api/cluster-credentials.ts';
+import { meteredClusterApi } from './cluster-api/metered.ts';
+import { clusterRegistry } from './cluster-api/registry.ts';
+import type { ClusterRecord } from './clusters/record.ts';
+import type { HubFunction } from './hub-function.ts';
+
+export interface ApiClients {
+  readonly dynamodb: DynamoDBClient;
+  readonly sts: STSClient;
+  readonly secrets: SecretsManagerClient;
+}
+
+/** The `cluster` and `reaches` of a function's deps. */
+export function clusterApis(
+  { settings, deps: { metrics } }: HubFunction,
+  { dynamodb, ...access }: ApiClients,
+  bounds: { readonly maxListBytes?: number; readonly timeoutMs?: number },
+) {
+  const registry = clusterRegistry({
+    connectionsFile: settings.connectionsFile,
+    credentials: () => dynamodb.config.credentials(),
+    access: clusterCredentials({ ...access, now: Date.now }),
+    region: process.env['AWS_REGION'] ?? 'us-east-1',
+    now: Date.now,
+    ...bounds,
+  });
+  return {
+    cluster: async (meta: ClusterRecord, timeoutMs?: () => number) => meteredClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
+    ...(settings.connectionsFile !== undefined && { reaches: () => true }),
+  };
+}

@@ -1,0 +1,87 @@
+/** The truth table of what follows from a failed call to a cluster's API. */
+import { describe, expect, it } from 'vitest';
+import { type FailedCall, faultOf, outcomeOf } from '#functions/sync/admission/failure-outcome.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
+import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
+
+const calls: readonly FailedCall[] = ['write', 'read', 'clusterset'];
+const unanswered = new ClusterApiError('no route', { status: 0 });
+
+/** The end of a run as a text, with its calls for the cluster's identity. */
+async function ended(error: unknown, call: FailedCall, { answers = true, isRetry = false } = {}): Promise<string> {
+  let [asked, opened] = [0, 0];
+  const log = { info() {}, warn() {}, error() {}, with: () => log };
+  const table = { update: async () => void opened++ };
+  const controller = { doneGeneration: 1, retryGeneration: isRetry ? 2 : 0 };
+  const run = {
+    deps: { table, log, metrics: { put() {} }, now: () => 0, random: () => 0 },
+    meta: { id: 'c' },
+    work: { controllers: { endpoints: controller, slices: controller } },
+    brief: {
+      identity: async () => {
+        asked++;
+        if (!answers) throw unanswered;
+        return 'uid';
+      },
+    },
+    rounds: 1,
+  };
+  const outcome = await outcomeOf(run as never, error, call);
+  const text = outcome.kind === 'requeued' ? `${outcome.reason.split(':')[0]} ${outcome.requeueAfterSeconds} s` : outcome.kind;
+  return `${opened > 0 ? 'open ' : ''}${text}${asked > 0 ? ', probed' : ''}`;
+}
+
+const of = (status: number, more: object = {}) => new ClusterApiError('x', { status, ...more });
+const circuit = 'open circuit 15 s';
+
+describe('a failed call', () => {
+  it.each<[string, ClusterApiError, answered: readonly [string, string, string], unanswered?: readonly [string, string, string]]>([
+    [
+      'without credentials',
+      of(0, { reason: noCredentials }),
+      ['no credentials for now 1 s', 'no credentials for now 1 s', 'no credentials for now 1 s'],
+    ],
+    [
+      'by a broken connection',
+      of(0),
+      ['connection lost 1 s, probed', 'connection lost 1 s, probed', 'connection lost 1 s, probed'],
+      [`${circuit}, probed`, `${circuit}, probed`, `${circuit}, probed`],
+    ],
+    [
+      'without an answer',
+      of(0, { reason: timedOut }),
+      ['failed, probed', circuit, 'refused by the cluster 20 s, probed'],
+      [`${circuit}, probed`, circuit, `${circuit}, probed`],
+    ],
+    ['with 500', of(500), ['failed, probed', circuit, 'refused by the cluster 20 s, probed'], [`${circuit}, probed`, circuit, `${circuit}, probed`]],
+    ['with 503', of(503), ['failed, probed', circuit, 'refused by the cluster 20 s, probed'], [`${circuit}, probed`, circuit, `${circuit}, probed`]],
+    ['with 401', of(401), [circuit, circuit, circuit]],
+    ['with 408', of(408), [circuit, circuit, circuit]],
+    ['with 429', of(429), [circuit, circuit, circuit]],
+    ['with 403', of(403), ['failed', circuit, 'refused by the cluster 20 s']],
+    ['with 422', of(422), ['failed', 'failed', 'refused by the cluster 20 s']],
+    ['with 404', of(404), ['failed', 'failed', 'what is to be written has changed 2 s']],
+    ['with Conflict', of(409), ['failed', 'failed', 'what is to be written has changed 2 s']],
+    ['with AlreadyExists', of(409, { reason: 'AlreadyExists' }), ['failed', 'failed', 'what is to be written has changed 2 s']],
+    ['with 400', of(400), ['failed', 'failed', 'failed']],
+    ['with too large an answer', of(0, { reason: tooLarge }), ['failed', 'failed', 'failed']],
+  ])('%s ends the write of a service, the read of one, and an export or import', async (_how, error, answered, unanswered = answered) => {
+    expect(await Promise.all(calls.map((call) => ended(error, call)))).toEqual(answered);
+    expect(await Promise.all(calls.map((call) => ended(error, call, { answers: false })))).toEqual(unanswered);
+  });
+
+  it.each(calls)('by a second broken connection in a row opens the circuit, at a %s', async (call) => {
+    expect(await ended(of(0), call, { isRetry: true })).toBe(circuit);
+  });
+
+  it('a run that has no time left to probe is requeued for that', async () => {
+    const late = new RequeueAfter({ kind: 'requeued', reason: 'too little time left', requeueAfterSeconds: 1 });
+    const run = { work: { controllers: { endpoints: {}, slices: {} } }, brief: { identity: () => Promise.reject(late) } };
+    expect(await faultOf(run as never, of(500), 'write')).toBe(late.outcome);
+  });
+
+  it('an error of another kind is thrown, and a run that postpones itself is postponed', async () => {
+    await expect(ended(new TypeError('x'), 'read')).rejects.toThrow(TypeError);
+    expect(await ended(new RequeueAfter({ kind: 'requeued', reason: 'y', requeueAfterSeconds: 3 }), 'read')).toBe('y 3 s');
+  });
+});

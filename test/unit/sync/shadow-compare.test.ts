@@ -1,0 +1,139 @@
+/** Shadow mode compares every field that upstream's controllers write. */
+import { describe, expect, it } from 'vitest';
+import { differencesOf } from '#functions/sync/controllers/shadow-compare.ts';
+import { writersFor } from '#shared/clusters/writer-for.ts';
+import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
+import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { decideSlices } from '#shared/slices/decide.ts';
+import { node, nodes, pod, service } from '../slices/fixtures.ts';
+
+const meta = { mode: 'shadow', optIn: 'off', settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 } } as never;
+const key = { cluster: 'c', namespace: 'ns', name: 'foo' };
+const ports = [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }];
+const web = service({ clusterIP: 'None', trafficDistribution: 'PreferSameNode', ports }, { labels: { team: 'a' } });
+const pods = [pod(1, { spec: { containers: [], hostname: 'web-1', subdomain: 'foo' } }), pod(2)];
+const input = { ...key, service: web, pods, nodes: nodes(node('node-1', 'zone-a')), nodesSeen: true, triggerTimes: undefined, hints: undefined };
+
+const written = decideEndpoints({ ...input, current: undefined }).write;
+const endpoints = (written && 'object' in written ? written.object : undefined) as Endpoints;
+const slice = (): EndpointSlice => {
+  const [draft] = decideSlices({ ...input, slices: [], maxEndpointsPerSlice: 100 }).addressTypes.flatMap((t) => t.create);
+  return { ...draft, metadata: { ...draft?.metadata, name: 'foo-1' } } as EndpointSlice;
+};
+
+const compared = ({ endpoints: e = endpoints, slices = [slice()] }: { endpoints?: Endpoints; slices?: readonly EndpointSlice[] }) => {
+  const outputs = [{ kind: 'Endpoints', object: e }, ...slices.map((object) => ({ kind: 'EndpointSlice', object }))];
+  return differencesOf(meta, key, { ...input, writers: writersFor(web, meta), outputs } as never);
+};
+
+it('outputs that the hub would write as they are do not differ', () => expect(compared({})).toEqual([]));
+
+describe('shadow mode compares of slices', () => {
+  const inFirst = (change: Partial<Endpoint>) => {
+    const { endpoints: all, ...rest } = slice();
+    return compared({ slices: [{ ...rest, endpoints: (all ?? []).map((e, i) => (i === 0 ? { ...e, ...change } : e)) }] });
+  };
+  const [first] = slice().endpoints as readonly [Endpoint];
+
+  it.each<[string, Partial<Endpoint>, string]>([
+    ['the addresses', { addresses: ['10.9.9.9'] }, 'IPv4 10.9.9.9 '],
+    ['the hostname', { hostname: 'other' }, 'hostname=other'],
+    ['the node', { nodeName: 'node-2' }, 'node=node-2'],
+    ['the zone', { zone: 'zone-b' }, 'zone=zone-b'],
+    ['readiness', { conditions: { ...first.conditions, ready: false } }, 'ready=false'],
+    ['serving', { conditions: { ...first.conditions, serving: false } }, 'serving=false'],
+    ['terminating', { conditions: { ...first.conditions, terminating: true } }, 'terminating=true'],
+    ['hints for zones', { hints: { ...first.hints, forZones: [{ name: 'zone-b' }] } }, 'forZones=zone-b'],
+    ['hints for nodes', { hints: { ...first.hints, forNodes: [{ name: 'node-2' }] } }, 'forNodes=node-2'],
+    ['the UID of the Pod', { targetRef: { ...first.targetRef, uid: 'other' } }, 'uid=other'],
+    ['the namespace of the Pod', { targetRef: { ...first.targetRef, namespace: 'other' } }, 'namespace=other'],
+    ['the kind of the reference', { targetRef: { ...first.targetRef, kind: 'Other' } }, 'kind=Other'],
+    ['topology of the first version, in a slice that is written', { deprecatedTopology: { rack: 'r' }, zone: 'zone-b' }, '{"rack":"r"}'],
+  ])('%s', (_what, change, shown) => {
+    expect(inFirst(change)).toContainEqual(expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 10\.1\.0/));
+    expect(inFirst(change).find((line) => line.startsWith('EndpointSlices: only in the cluster: IPv4'))).toContain(shown);
+  });
+
+  it('the application protocol of a port', () => {
+    const other = { ...slice(), ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'other' }] };
+    expect(compared({ slices: [other] })).toContainEqual(expect.stringMatching(/only in the cluster: .* on http 80\/TCP other$/));
+  });
+
+  it('labels', () => {
+    const { metadata, ...rest } = slice();
+    const other = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, team: 'b' } } };
+    expect(compared({ slices: [other] })).toEqual([
+      expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 slice with labels .*team=a/),
+      expect.stringMatching(/^EndpointSlices: only in the cluster: IPv4 slice with labels .*team=b/),
+    ]);
+  });
+
+  it('the owner', () => {
+    const { metadata, ...rest } = slice();
+    const other = { ...rest, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'foo', uid: 'former' }] } };
+    expect(compared({ slices: [other] })).toContainEqual(expect.stringMatching(/only in the cluster: IPv4 slice .* of Service foo former$/));
+  });
+
+  it('a placeholder that is missing', () => {
+    const outputs = [{ kind: 'Endpoints', object: endpoints }];
+    const none = differencesOf(meta, key, { ...input, pods: [], writers: writersFor(web, meta), outputs } as never);
+    expect(none).toContainEqual(expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 slice with labels/));
+  });
+
+  it('nothing of the trigger time, which follows from the memory of a process', () => {
+    const { metadata, ...rest } = slice();
+    expect(compared({ slices: [{ ...rest, metadata: { ...metadata, annotations: { [annotationTriggerTime]: 'x' } } }] })).toEqual([]);
+  });
+});
+
+describe('shadow mode compares of Endpoints', () => {
+  const [subset] = endpoints.subsets ?? [];
+  const inFirst = (change: object) => {
+    const addresses = (subset?.addresses ?? []).map((a, i) => (i === 0 ? { ...a, ...change } : a));
+    return compared({ endpoints: { ...endpoints, subsets: [{ ...subset, addresses }] } });
+  };
+  const targetRef = subset?.addresses?.[0]?.targetRef;
+
+  it.each<[string, object, string]>([
+    ['the address', { ip: '10.9.9.9' }, ': 10.9.9.9 '],
+    ['the hostname', { hostname: 'other' }, 'hostname=other'],
+    ['the node', { nodeName: 'node-2' }, 'node=node-2'],
+    ['the UID of the Pod', { targetRef: { ...targetRef, uid: 'other' } }, 'uid=other'],
+    ['the namespace of the Pod', { targetRef: { ...targetRef, namespace: 'other' } }, 'namespace=other'],
+    ['the kind of the reference', { targetRef: { ...targetRef, kind: 'Other' } }, 'kind=Other'],
+  ])('%s', (_what, change, shown) => {
+    expect(inFirst(change)).toHaveLength(2);
+    expect(inFirst(change)[0]).toMatch(/^Endpoints: missing in the cluster: 10\.1\.0/);
+    expect(inFirst(change)[1]).toMatch(/^Endpoints: only in the cluster: /);
+    expect(inFirst(change)[1]).toContain(shown);
+  });
+
+  it('the application protocol of a port', () => {
+    const subsets = [{ ...subset, ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'other' }] }];
+    expect(compared({ endpoints: { ...endpoints, subsets } })).toContainEqual(
+      expect.stringMatching(/only in the cluster: .* on http 80\/TCP other$/),
+    );
+  });
+
+  it('readiness', () => {
+    const { addresses, ...rest } = subset ?? {};
+    const subsets = [{ ...rest, notReadyAddresses: addresses ?? [] }];
+    expect(compared({ endpoints: { ...endpoints, subsets } })).toContainEqual(expect.stringMatching(/only in the cluster: .* ready=false/));
+  });
+
+  it('labels', () => {
+    const labels = { ...endpoints.metadata.labels, team: 'b' };
+    expect(compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, labels } } })).toEqual([
+      expect.stringMatching(/^Endpoints: missing in the cluster: labels .*team=a/),
+      expect.stringMatching(/^Endpoints: only in the cluster: labels .*team=b/),
+    ]);
+  });
+
+  it('the annotation that names a cut list', () => {
+    const annotations = { [annotationOverCapacity]: 'truncated' };
+    expect(compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, annotations } } })).toEqual([
+      `Endpoints: only in the cluster: annotation ${annotationOverCapacity}=truncated`,
+    ]);
+  });
+});
