@@ -5,7 +5,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { frequentCallConfig } from '#shared/aws-client-config.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
-import { received, retrySoon } from '#shared/queue/visibility.ts';
+import { retrySoon, received } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';

@@ -1,8 +1,8 @@
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Candidate, Election } from './election/election.ts';
-import { NotLeading } from './outbox/delivery.ts';
 import { QueueHealth } from './outbox/queue-health.ts';
+import { NotLeading } from './outbox/delivery.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { Session } from './relay-session.ts';
 import { sleep } from './runtime/clock.ts';

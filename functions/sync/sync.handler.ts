@@ -12,7 +12,7 @@ import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
-import { received, retrySoon } from '#shared/queue/visibility.ts';
+import { retrySoon, received } from '#shared/queue/visibility.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { invocations } from '#shared/telemetry/invocation.ts';

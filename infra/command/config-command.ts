@@ -4,7 +4,7 @@ export const configCommand = (): Command =>
   new Command('config')
     .summary('the clusters file')
     .description('The clusters file: begins it, checks it, and tells editors what it may have.')
-    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init\n  $ fleet-endpoints config check clusters.yaml')
+    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init shop-dev --eks shop-dev\n  $ fleet-endpoints config check clusters.yaml')
     .addCommand(init())
     .addCommand(check())
     .addCommand(schema());
@@ -13,9 +13,13 @@ const init = (): Command =>
   new Command('init')
     .description('writes clusters.yaml, app.mjs and cdk.json: a first cluster in shadow')
     .argument('[cluster]', 'its id', 'shop-dev')
-    .action(async (cluster: string) => {
+    .option('--eks <name>', "an EKS cluster, whose API server's address and authority AWS is asked for")
+    .option('--region <name>', "of the EKS cluster; the credentials' by default")
+    .action(async (cluster: string, { eks, region }: { readonly eks?: string; readonly region?: string }) => {
       const { initApp } = await import('#infra/cli/init-app.ts');
-      for (const line of initApp(process.cwd(), cluster)) console.log(line);
+      const { awsCli } = await import('#infra/cli/aws-cli.ts');
+      const { describeEks } = await import('#infra/cli/eks-cluster.ts');
+      for (const line of initApp(process.cwd(), cluster, eks ? await describeEks(awsCli, eks, region) : undefined)) console.log(line);
     });
 
 const schema = (): Command =>

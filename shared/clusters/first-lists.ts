@@ -6,7 +6,7 @@ import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type Inp
 import { metaKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
-import { type Switches, servesFromSnapshot } from './mode.ts';
+import { servesFromSnapshot, type Switches } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
 
 export interface ListsState {

@@ -22,7 +22,8 @@ export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
       if (merged.some((m) => isSamePort(m.port, port))) continue;
       const other = merged.find((m) => excludes(m.port, port));
       if (!other && merged.length < maxPorts) merged.push({ port, cluster });
-      else first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
+      else
+        first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
     }
   }
   const ports = merged.map((m) => m.port);

@@ -54,7 +54,8 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   const kind = oneOf(m['kind'], allKinds, 'kind');
   if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
   if (!Array.isArray(m['entries'])) throw new UnreadableMessage(`entries is ${show(m['entries'])}: a list is needed`);
-  if (m['entries'].length > maxEntries) throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
+  if (m['entries'].length > maxEntries)
+    throw new UnreadableMessage(`entries has ${m['entries'].length} elements: at most ${maxEntries} are allowed`);
   for (const entry of m['entries'] as unknown[]) object(entry, 'entry');
   return m as unknown as EventsMessage;
 }

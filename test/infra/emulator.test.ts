@@ -4,13 +4,14 @@ import { expect, it, vi } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { queries } from '#infra/monitoring/queries.ts';
 import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/stacks/emulator.ts';
+import { authorityData } from './clusters-file.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 
 const small = `
 hub: { name: Small, rollout: at-once }
 clusters:
   - id: eks
-    api: { url: "https://eks.example.com", auth: { type: eks, clusterName: eks, accessEntry: true } }
+    api: { url: "https://eks.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: eks, accessEntry: true } }
     relay: { identity: { type: pod-identity, clusterName: eks } }
 `;
 const whole = fleetOf(small);

@@ -3,6 +3,7 @@ import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
+import { authority } from './clusters-file.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate, snapshot } = fleetOf();
@@ -280,7 +281,7 @@ describe('a cluster', () => {
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
       eventsArn: 'X',
       syncsArn: 'X',
-      api: { url: 'https://eks.example.com', auth: { type: 'eks', clusterName: 'eks' } },
+      api: { url: 'https://eks.example.com', ca: authority, auth: { type: 'eks', clusterName: 'eks' } },
     });
   });
 

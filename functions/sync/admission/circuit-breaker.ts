@@ -46,12 +46,7 @@ export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: 
   await openCircuit(deps.table, meta, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
   deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
-  return {
-    kind: 'requeued',
-    reason: `circuit: ${reason}`,
-    requeueAfterSeconds,
-    coalesceSeconds: Math.max(requeueAfterSeconds, coalesceWithinSeconds ?? 0),
-  };
+  return { kind: 'requeued', reason: `circuit: ${reason}`, requeueAfterSeconds, coalesceSeconds: Math.max(requeueAfterSeconds, coalesceWithinSeconds ?? 0) };
 }
 
 function reasonOf(error: ClusterApiError): CircuitReason {

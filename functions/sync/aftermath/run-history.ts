@@ -21,9 +21,9 @@ import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
+import type { ServerState } from '../state/server-state.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';
 import { comparedLater, type RunResult } from '../state/run-result.ts';
-import type { ServerState } from '../state/server-state.ts';
 
 /** Returns undefined if the run did nothing that a reader would miss, or if its cluster keeps no history. */
 export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined {

@@ -14,16 +14,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import {
-  mendSet,
-  noteWoken,
-  owing,
-  readSetEntries,
-  type SetEntries,
-  type SetKey,
-  saveExportEntry,
-  savePendingWakeUp,
-} from '#shared/store/clusterset-index.ts';
+import { mendSet, noteWoken, owing, readSetEntries, type SetEntries, type SetKey, saveExportEntry, savePendingWakeUp } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';

@@ -29,12 +29,12 @@ import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
+import { ServerState } from '../state/server-state.ts';
 import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
 import type { Attempt } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
 import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
-import { ServerState } from '../state/server-state.ts';
 
 export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<RunResult | 'lease-lost'> {
   const { claim, previousRun } = work;

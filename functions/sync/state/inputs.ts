@@ -71,11 +71,7 @@ export interface PrefetchedInputs {
  * Reads inputs at the same time as the cluster's record. They count only if this worker found the first lists complete before, in the same incarnation.
  * Otherwise they may be older than the first lists, and it resolves to undefined.
  */
-export async function prefetchInputs(
-  deps: SyncDeps,
-  key: ServiceKey,
-  previousRun: Pick<PreviousRun, 'saved'> | undefined,
-): Promise<PrefetchedInputs | undefined> {
+export async function prefetchInputs(deps: SyncDeps, key: ServiceKey, previousRun: Pick<PreviousRun, 'saved'> | undefined): Promise<PrefetchedInputs | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
   const [saved, pods] = await Promise.all([previousRun?.saved ?? readSaved(deps.table, key), readPods(deps, key, scope)]);
@@ -96,10 +92,7 @@ export interface InputsToRead {
   readonly ahead?: PrefetchedInputs | undefined;
 }
 
-export async function readInputs(
-  deps: SyncDeps,
-  { meta, key, triggers: storedTriggers, items, source, ...previousRun }: InputsToRead,
-): Promise<Inputs> {
+export async function readInputs(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, ...previousRun }: InputsToRead): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const service = stored && withOptInSelectorFor(stored, meta);

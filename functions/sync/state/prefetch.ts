@@ -14,7 +14,7 @@ import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import { admittedScope, type PrefetchedInputs, type PreviousRun, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
+import { type PrefetchedInputs, admittedScope, type PreviousRun, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
 
 export interface Prefetch {
   readonly record: Promise<readonly [ClusterRecord | undefined, ServiceItems]>;

@@ -27,5 +27,4 @@ export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds
 }
 
 /** Ends the run as a whole, for both controllers. */
-export const requeueRun = (deps: RequeueDeps, cause: RequeueCause, requeued: Requeued): RequeueAfter =>
-  new RequeueAfter(requeue(deps, cause, requeued));
+export const requeueRun = (deps: RequeueDeps, cause: RequeueCause, requeued: Requeued): RequeueAfter => new RequeueAfter(requeue(deps, cause, requeued));

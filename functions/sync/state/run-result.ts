@@ -2,7 +2,7 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { FinishedRun } from '#shared/workqueue/finish.ts';
-import type { Inputs, PreviousRun } from './inputs.ts';
+import type { PreviousRun, Inputs } from './inputs.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How a run ended. `server`, `api` and `inputs` are of a run that got as far as the cluster. */

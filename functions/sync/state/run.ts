@@ -12,8 +12,8 @@ import { incarnationOf } from '#shared/store/version.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './inputs.ts';
-import type { RunPods } from './run-pods.ts';
 import type { ServerState } from './server-state.ts';
+import type { RunPods } from './run-pods.ts';
 
 /** A version of an object of ours that another manager wrote. */
 export interface ForeignWrite {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { type Mode, servesFromSnapshot, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
+import { servesFromSnapshot, type Mode, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

@@ -70,6 +70,8 @@ describe('the export of a Service', () => {
     const long = ports(64) as { ports: object[] };
     const domain = `${'a'.repeat(60)}.${'a'.repeat(60)}.${'a'.repeat(60)}.${'a'.repeat(60)}`;
     const wide = { ports: long.ports.map((port) => ({ ...port, appProtocol: `${domain}/${'a'.repeat(63)}` })) };
-    expect(reason(check(wide, annotations(maxMapBytes - 100)))).toBe(`TooLarge: the export has 39796 bytes: at most ${maxExportBytes} are exported`);
+    expect(reason(check(wide, annotations(maxMapBytes - 100)))).toBe(
+      `TooLarge: the export has 39796 bytes: at most ${maxExportBytes} are exported`,
+    );
   });
 });

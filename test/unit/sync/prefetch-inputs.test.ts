@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import { prefetchInputs, readInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
+import { readInputs, prefetchInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';

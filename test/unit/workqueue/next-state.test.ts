@@ -13,14 +13,7 @@ const waits = (requeueAfterSeconds: number, coalesceSeconds?: number): Outcome =
   ...(coalesceSeconds !== undefined && { coalesceSeconds }),
 });
 const state = (more: Partial<ControllerState> = {}): ControllerState => ({ ...idleController, ...more });
-const end = (more: Partial<RunEnd> = {}): RunEnd => ({
-  generation: 1,
-  retryNumber: 0,
-  delayedByBatch: false,
-  requeueAfterSeconds: 0,
-  nowMs,
-  ...more,
-});
+const end = (more: Partial<RunEnd> = {}): RunEnd => ({ generation: 1, retryNumber: 0, delayedByBatch: false, requeueAfterSeconds: 0, nowMs, ...more });
 
 /** Each try of a controller that never succeeds, each at the time of its retry: how long the retries wait, and the end. */
 function giveUp(controller: Controller) {

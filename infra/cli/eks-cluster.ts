@@ -1,0 +1,42 @@
+/** What clusters.yaml needs of an EKS cluster, as EKS describes it. */
+import type { Aws } from './aws-cli.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface EksCluster {
+  readonly name: string;
+  readonly region: string;
+  readonly url: string;
+  /** base64 of PEM. */
+  readonly ca: string;
+  readonly version: string;
+  readonly authenticationMode: string;
+}
+
+interface Described {
+  readonly arn?: string;
+  readonly endpoint?: string;
+  readonly version?: string;
+  readonly certificateAuthority?: { readonly data?: string };
+  readonly accessConfig?: { readonly authenticationMode?: string };
+}
+
+/** Throws a UsageError if EKS does not answer, or if the cluster has no API server yet. */
+export async function describeEks(aws: Aws, name: string, region?: string): Promise<EksCluster> {
+  const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...(region ? ['--region', region] : []))) as { cluster?: Described };
+  const { arn = '', endpoint, version = '', certificateAuthority, accessConfig } = cluster ?? {};
+  if (!endpoint || !certificateAuthority?.data) throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
+  return {
+    name,
+    region: arn.split(':')[3] ?? '',
+    url: endpoint,
+    ca: certificateAuthority.data,
+    version,
+    // EKS leaves it out for clusters that are older than access entries.
+    authenticationMode: accessConfig?.authenticationMode ?? 'CONFIG_MAP',
+  };
+}
+
+export const takesAccessEntries = ({ authenticationMode }: EksCluster): boolean => authenticationMode !== 'CONFIG_MAP';
+
+export const accessEntriesCommand = ({ name, region }: EksCluster): string =>
+  `aws eks update-cluster-config --name ${name} --region ${region} --access-config authenticationMode=API_AND_CONFIG_MAP`;
