@@ -96,12 +96,16 @@ describe('and on exactly these', () => {
     expect(on(statements, 'secretsmanager:GetSecretValue')).toBe('["arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf"]');
     expect(statements.find((s) => s.Action === 'sts:GetWebIdentityToken')!.Condition).toEqual({
       'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': ['own'] },
+      Null: { 'sts:IdentityTokenAudience': 'false' },
     });
   });
 
   it('registers clusters without touching what they have told', () => {
     const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
-    expect(statement!.Condition).toEqual({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*', 'ACCESS#*'] } });
+    expect(statement!.Condition).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'QUEUE#*', 'ACCESS#*'] },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    });
   });
 
   it.each(['IngestRole', 'SyncRole', 'SweepRole'])('keeps %s from the records that say where clusters are and whose queues are', (role) => {
