@@ -24,11 +24,6 @@ import type { ClusterInput, HubInput } from './props.ts';
 
 export interface FleetHubProps extends HubInput {
   /**
-   * HUB-ID-events, or what CloudFormation makes up; the functions know those by the names of stacks, HUB-cluster-ID.
-   * @default "fixed"
-   */
-  readonly queueNames?: 'fixed' | 'generated' | undefined;
-  /**
    * The clusters that the hub writes to. Its functions get rights to their credentials. Omitted clusters must be within `access`.
    */
   readonly clusters?: readonly ClusterInput[] | undefined;
@@ -134,10 +129,9 @@ export class FleetHub extends Construct implements IFleetHub {
 
   #monitor(): Monitoring {
     const { ingest, sync, sweep } = this;
-    const { hub, clusters } = this.#config;
+    const { hub } = this.#config;
     return new Monitoring(this, 'Monitoring', {
       hub,
-      clusters: clusters.length,
       sources: {
         namespace: metricsNamespaceOf(hub.name),
         tableName: this.table.table.tableName,

@@ -28,7 +28,7 @@ export function numbers({ title, unit, series }: Widget, id: string): WidgetView
 }
 
 /** Thresholds that need the account's size are not of these widgets. */
-const alarms = [...hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 1 }), ...clusterAlarms('ticket')].filter((a) => a.is === '>');
+const alarms = [...hubAlarms(1_000), ...clusterAlarms('ticket')].filter((a) => a.is === '>');
 
 function limitOf({ label: _, ...series }: Widget['series'][number]) {
   const key = canonical(series);
