@@ -36,8 +36,11 @@ const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string
 const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
 const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
   roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
-const onTable = (name: string, label: string): Drawn => ({ aws: 'AWS/DynamoDB', name, statistic: 'Sum', label });
-const onIndex = (name: string, label: string): Drawn => ({ aws: 'AWS/DynamoDB', index: true, name, statistic: 'Sum', label });
+/** Of the table, and of its index, which DynamoDB counts apart. */
+const onTable = (name: string, label: string): Drawn[] => [
+  { aws: 'AWS/DynamoDB', name, statistic: 'Sum', label },
+  { aws: 'AWS/DynamoDB', index: true, name, statistic: 'Sum', label: `index ${label}` },
+];
 
 const visible = 'ApproximateNumberOfMessagesVisible';
 const lines = (title: string, unit: Unit, series: readonly Drawn[], limit?: Widget['limit']): Widget => ({
@@ -159,18 +162,8 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'What it costs',
       widgets: [
-        lines('Table units', 'Count', [
-          onTable('ConsumedReadCapacityUnits', 'read'),
-          onTable('ConsumedWriteCapacityUnits', 'written'),
-          onIndex('ConsumedReadCapacityUnits', 'index read'),
-          onIndex('ConsumedWriteCapacityUnits', 'index written'),
-        ]),
-        lines('Table throttles', 'Count', [
-          onTable('ReadThrottleEvents', 'reads'),
-          onTable('WriteThrottleEvents', 'writes'),
-          onIndex('ReadThrottleEvents', 'index reads'),
-          onIndex('WriteThrottleEvents', 'index writes'),
-        ]),
+        lines('Table units', 'Count', [...onTable('ConsumedReadCapacityUnits', 'read'), ...onTable('ConsumedWriteCapacityUnits', 'written')]),
+        lines('Table throttles', 'Count', [...onTable('ReadThrottleEvents', 'reads'), ...onTable('WriteThrottleEvents', 'writes')]),
         lines('Concurrent executions', 'Count', onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync')),
       ],
     },

@@ -55,11 +55,11 @@ export interface Table {
   /** False when the condition does not hold. */
   delete(key: Key, condition?: Condition): Promise<boolean>;
   /**
-   * The sparse index of overdue work: items that have both attributes `dirtyIn` (text, the index's partition) and
-   * `dirtyAt` (ms since the epoch) with dirtyIn = partition and dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
+   * The sparse index of overdue work: items that have both attributes `dirtyIn` (text, one of the cluster's keys of dirty-index.ts) and
+   * `dirtyAt` (ms since the epoch) with dirtyAt ≤ until, oldest first, at most `limit`. Eventually consistent:
    * keys and those two attributes only; read the item before acting on it.
    */
-  queryDirty(partition: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
+  queryDirty(cluster: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
   /** The keys of the table's next page after `after`, in no order but always the same; eventually consistent. `next`: where to go on, if there is more. */
   scanKeys(after: Key | undefined): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }>;
 }

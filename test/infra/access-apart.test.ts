@@ -63,7 +63,9 @@ it('no record that ingest may write leads a call with credentials of a cluster t
     fc.asyncProperty(written, async (records) => {
       const { table, deps, asked } = await hub();
       for (const [[pk = '', sk = ''], more] of records) {
-        expect(identityKeys.some((pattern) => (pattern.endsWith('*') ? pk.startsWith(pattern.slice(0, -1)) : pk === pattern))).toBe(false);
+        expect(
+          (identityKeys as readonly string[]).some((pattern) => (pattern.endsWith('*') ? pk.startsWith(pattern.slice(0, -1)) : pk === pattern)),
+        ).toBe(false);
         await table.put({ pk, sk, ...more } as Item);
       }
       await sweep(deps).catch(() => {});
