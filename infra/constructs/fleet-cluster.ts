@@ -15,6 +15,7 @@ import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
 import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
 import { Registration } from '#infra/stages/register-stage.ts';
 import { RelayIdentity } from '#infra/stages/relay-identity.ts';
+import { relayRoleNameOf } from '#infra/stages/role-names.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
@@ -57,6 +58,7 @@ export class FleetCluster extends Construct {
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,
+      roleName: relayRoleNameOf(this, settings.name, cluster.id),
       events: queues.events,
       queuesKey: settings.encryption.queues,
     });

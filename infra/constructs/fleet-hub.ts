@@ -13,6 +13,7 @@ import { DeadLetters } from '#infra/stages/dead-letters.ts';
 import { networkOf } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest-stage.ts';
 import { Register } from '#infra/stages/register-stage.ts';
+import { roleNameOf } from '#infra/stages/role-names.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/stages/snapshot-table.ts';
 import { Sweep } from '#infra/stages/sweep-stage.ts';
@@ -69,8 +70,13 @@ export class FleetHub extends Construct implements IFleetHub {
     const { alarms } = this.#monitor();
     if (hub.rollout === 'gradual') {
       const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
-      new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
-      new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
+      for (const [id, stage, alarm] of [
+        ['IngestRollout', 'ingest', 'NewIngestFails'],
+        ['SyncRollout', 'sync', 'NewSyncFails'],
+      ] as const) {
+        const roleName = roleNameOf(this, hub.name, `${stage}-rollout`);
+        new Rollout(this, id, { roleName, live: this[stage].live, rollBackOn: rollBackOn(alarm, 'MessagesFail') });
+      }
     }
 
     watchBudget(this, hub);

@@ -20,6 +20,7 @@ import { hubEnv } from '#shared/contract/env.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
 import { functionCode } from './function-code.ts';
+import { roleNameOf } from './role-names.ts';
 import { liveAlias } from './rollout.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -75,7 +76,11 @@ export class HubFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
       ...(hub.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', hub.encryption.logs) }),
     });
-    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
+    this.role = new Role(this, 'Role', {
+      roleName: roleNameOf(this, hub.name, props.code),
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: props.description,
+    });
     logGroup.grantWrite(this.role);
     if (props.network) this.#allowNetworkInterfaces();
 

@@ -7,6 +7,7 @@ import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
+import { roleNameOf } from './role-names.ts';
 import type { Snapshot } from './snapshot-table.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -56,15 +57,19 @@ export class Sweep extends Construct {
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
 
-    this.#everyMinute();
+    this.#everyMinute(hub.name);
   }
 
-  #everyMinute(): void {
+  #everyMinute(hub: string): void {
     const { functionArn } = this.function.fn;
     const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
     });
-    const role = new Role(this, 'Schedule', { assumedBy: scheduler, description: 'calls sweep every minute' });
+    const role = new Role(this, 'Schedule', {
+      roleName: roleNameOf(this, hub, 'schedule'),
+      assumedBy: scheduler,
+      description: 'calls sweep every minute',
+    });
     // One ARN exactly: the target of the L2 construct would also allow every version of the function.
     const invoke = new PolicyStatement({ effect: Effect.ALLOW, actions: ['lambda:InvokeFunction'], resources: [functionArn] });
     role.addToPolicy(invoke);
