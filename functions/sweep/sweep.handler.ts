@@ -26,14 +26,15 @@ const directory = queueDirectory(table, new SQSClient(awsClientConfig), settings
 // Lambda would wrap a line of console.log, and CloudWatch would find no metrics in it.
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
+const access = clusterCredentials({
+  sts: new STSClient(credentialsClientConfig),
+  secrets: new SecretsManagerClient(credentialsClientConfig),
+  now: Date.now,
+});
 const registry = clusterRegistry({
   connectionsFile: settings.connectionsFile,
   credentials: () => dynamodb.config.credentials(),
-  access: clusterCredentials({
-    sts: new STSClient(credentialsClientConfig),
-    secrets: new SecretsManagerClient(credentialsClientConfig),
-    now: Date.now,
-  }),
+  access,
   region: process.env['AWS_REGION'] ?? 'us-east-1',
   now: Date.now,
   timeoutMs: defaultLimits.sweep.apiMs,
@@ -43,6 +44,7 @@ const deps = {
   table,
   queues: directory.queues,
   cluster: async (cluster: ClusterRecord) => meteredClusterApi(await registry(cluster), cluster.id, metrics, Date.now),
+  credentials: async ({ api }: ClusterRecord) => (api ? access.credentials(api.auth, false) : {}),
   ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   metrics,
   flush: () => metrics.flush(),

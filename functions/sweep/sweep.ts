@@ -1,6 +1,6 @@
 /**
  * Sweep does the work that no message carries: overdue work, the twice-daily resync, unfinished switches of mode, unverified sessions, own lists,
- * permission checks, sources of imports that are silent, and the records of deregistered clusters.
+ * checks of permissions and credentials, sources of imports that are silent, and the records of deregistered clusters.
  *
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
  * clusters do not answer; the next run does the steps that a run had no time for.
@@ -14,6 +14,7 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Place } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
+import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { checkSources } from './clusterset/clusterset-sources.ts';
@@ -36,6 +37,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     checkSessionsAndLists(run, reports),
     wakePending(run, reports),
     checkAllPermissions(run, reports),
+    run.each('checkCredentials', dueForCredentials(deps, clusters), (cluster) => checkCredentials(deps, cluster)),
     // If a cluster could not be reported, it is unknown whether it is silent too.
     run.failed.length === 0 && clusters.some(isMember) ? checkSources(run, clusters) : undefined,
   ]);
@@ -68,7 +70,8 @@ async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterRep
   const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0) await sendOwnLists(deps, cluster);
+    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0)
+      await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
 }

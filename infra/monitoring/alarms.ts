@@ -29,6 +29,13 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     threshold: 0,
     meaning: 'a cluster was restored or made anew under the same id',
   }),
+  // Sweep reads each secret once an hour.
+  on('CredentialsEnd', 'CredentialsEnding', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 60,
+    meaning: 'the credentials in the secret of a cluster end within a week',
+  }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
     threshold: 10,

@@ -65,6 +65,7 @@ export const metrics = {
   ClosedGates: { unit: 'Count', help: '1 for a cluster whose first lists are not complete, 0 for one that has them; neither for a paused one' },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
   GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
+  CredentialsEnding: { unit: 'Count', help: '1 for a cluster whose secret ends within a week, 0 for one whose secret does not; once an hour' },
   IncarnationBumped: { unit: 'Count', help: 'the cluster was restored or made anew' },
   ServicesContested: { unit: 'Count', help: 'services that are not written for a time because another client keeps writing their objects' },
   WriterConflict: { unit: 'Count', help: '1 while somebody else writes our objects' },

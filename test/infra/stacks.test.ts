@@ -344,7 +344,7 @@ describe('roles, which API servers, other accounts and keys trust by their ARN',
     return names.map((name) => JSON.stringify(name));
   };
 
-  it('have the same names in a hub that is deployed again, within the length that IAM takes', () => {
+  it('roles have the same names in a hub that is deployed again, within the length that IAM takes', () => {
     const names = rolesOf('ap-southeast-1').map((name) => JSON.parse(name) as string);
     const ofHub = ['ingest', 'ingest-rollout', 'register', 'schedule', 'sweep', 'sync', 'sync-rollout'];
     const ofClusters = names.filter((name) => name.endsWith('-relay'));
@@ -357,7 +357,7 @@ describe('roles, which API servers, other accounts and keys trust by their ARN',
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('have these names too where the region is known only at the deploy', () => {
+  it('roles have these names too where the region is known only at the deploy', () => {
     const named = (region: string): string[] =>
       rolesOf(region).map((name) =>
         name
