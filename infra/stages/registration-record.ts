@@ -1,4 +1,4 @@
-/** The registration of a cluster, as its stack writes it, and `npm run cluster -- register` where the stack has nothing to change. */
+/** The registration of a cluster, as its stack writes it, and `fleet-endpoints cluster register` where the stack has nothing to change. */
 import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 

@@ -1,4 +1,4 @@
-/** What is known of a cluster before it may be switched to active: `npm run cluster -- active` asks for it. */
+/** What is known of a cluster before it may be switched to active: `fleet-endpoints cluster active` asks for it. */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';

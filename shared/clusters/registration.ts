@@ -1,5 +1,5 @@
 /**
- * How a cluster becomes known, and where its queues and its API are: written by register at a deploy, by `npm run cluster -- register` and
+ * How a cluster becomes known, and where its queues and its API are: written by register at a deploy, by `fleet-endpoints cluster register` and
  * `rebuild`, and by a local run.
  */
 

@@ -57,7 +57,7 @@ export interface BeforeRebuild {
   readonly wasActive: boolean;
 }
 
-/** The cluster is `removed` until it is registered again (`npm run cluster -- rebuild`). False: it was taken out of the configuration meanwhile. */
+/** The cluster is `removed` until it is registered again (`fleet-endpoints cluster rebuild`). False: it was taken out of the configuration meanwhile. */
 export async function startRebuild(table: Table, { id, mode, modeSwitch }: ClusterRecord, nowMs: number): Promise<boolean> {
   const before: BeforeRebuild = { mode, wasActive: modeSwitch.wasActive };
   const set = { [modeAttributes.mode]: 'removed', [modeAttributes.atMs]: nowMs, [rebuilding]: JSON.stringify(before) };

@@ -24,7 +24,7 @@ const wholeClusters: readonly InputKind[] = ['Node', 'Namespace', 'ServiceExport
 const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'META' });
-/** Where the cluster's API and queues are, and what shows us there: written by register and by `npm run cluster -- register` and `rebuild`; infra denies it to the other functions. */
+/** Where the cluster's API and queues are, and what shows us there: written by register and by `fleet-endpoints cluster register` and `rebuild`; infra denies it to the other functions. */
 export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${escaped(cluster)}`, sk: 'ACCESS' });
 /** Its sort key comes before those of the records that it numbers. */
 export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'AUDIT#' });
