@@ -13,7 +13,7 @@ export interface SweepDeps {
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
-  /** Of a cluster with a secret; from a cache of minutes. A local run has none. */
+  /** Returns the credentials of a cluster with a secret, from a cache of minutes; absent in a local run. */
   readonly credentials?: (cluster: ClusterRecord) => Promise<Partial<Connection>>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
   readonly reaches?: (cluster: ClusterRecord) => boolean;

@@ -1,4 +1,4 @@
-/** What clusters.yaml needs of an EKS cluster, as EKS describes it. */
+/** An EKS cluster as EKS describes it: its API server's address and authority, which clusters.yaml needs. */
 import type { Aws } from './aws-cli.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -20,7 +20,7 @@ interface Described {
   readonly accessConfig?: { readonly authenticationMode?: string };
 }
 
-/** Throws a UsageError if EKS does not answer, or if the cluster has no API server yet. */
+/** Throws a UsageError if EKS does not answer, or if the cluster's API server does not exist yet. */
 export async function describeEks(aws: Aws, name: string, region?: string): Promise<EksCluster> {
   const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...(region ? ['--region', region] : []))) as { cluster?: Described };
   const { arn = '', endpoint, version = '', certificateAuthority, accessConfig } = cluster ?? {};

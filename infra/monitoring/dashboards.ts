@@ -36,7 +36,7 @@ const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string
 const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
 const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
   roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
-/** Of the table, and of its index, which DynamoDB counts apart. */
+/** DynamoDB counts the table and its index apart. */
 const onTable = (name: string, label: string): Drawn[] => [
   { aws: 'AWS/DynamoDB', name, statistic: 'Sum', label },
   { aws: 'AWS/DynamoDB', index: true, name, statistic: 'Sum', label: `index ${label}` },

@@ -3,7 +3,7 @@
  * twenty. In a fleet of up to three clusters these are all of them.
  *
  * Each sweep publishes one value a cluster, 1 or 0. The sum of a minute is therefore the number of clusters in the state, and its sample count is the size
- * of the fleet: the alarm knows clusters that other apps deploy, and clusters that come and go.
+ * of the fleet. The alarm counts clusters that other apps deploy too.
  */
 import { Duration } from 'aws-cdk-lib';
 import { Alarm as CloudWatchAlarm, ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';

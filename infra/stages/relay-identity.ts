@@ -18,7 +18,7 @@ import { keyUse, useOfKeys } from './customer-keys.ts';
 
 export interface RelayIdentityProps {
   readonly relay: RelayConfig;
-  /** Of the role that is made, unless the relay has one. */
+  /** The role's name; unused if the relay has a role already. */
   readonly roleName: string;
   readonly events: Queue;
   /** ARN of the customer's key for the queues. */

@@ -1,6 +1,6 @@
 /**
- * Names of the hub's roles in IAM. Others trust them by ARN: an API server's AuthenticationConfiguration, roles of other accounts, policies of keys. So a hub
- * that is deployed again has the roles of before by name. An account's roles are those of all its regions, hence the region in each name.
+ * Names of the hub's roles in IAM. API servers (AuthenticationConfiguration), roles of other accounts and policies of keys trust them by ARN. A hub that is
+ * deployed again must have the same names. An account's roles are those of all its regions, hence the region in each name.
  */
 import { createHash } from 'node:crypto';
 import { Stack } from 'aws-cdk-lib';

@@ -1,5 +1,5 @@
 /**
- * Keys of the index of owed work. DynamoDB writes 1,000 units a second under one key, and an index that is throttled throttles the writes of its table
+ * Keys of the index of dirty work items. DynamoDB writes 1,000 units a second under one key, and an index that is throttled throttles the writes of its table
  * (Developer Guide, "Write throttling for global secondary indexes"). A switch of mode enqueues every service of a cluster at once, so each cluster has
  * several keys.
  */

@@ -17,7 +17,7 @@ const apiOf = (id: string): ApiAccess => ({ url: `https://${id}.example`, auth: 
 const stolen = JSON.stringify({ url: 'https://attacker.example', auth: apiOf('victim').auth });
 const queues = JSON.stringify({ events: 'https://attacker.example/e', syncs: 'https://attacker.example/s' });
 
-/** A cluster that is registered, and one that was removed. */
+/** The cluster `victim` is registered, and `gone` was removed. */
 async function hub() {
   const table = memoryTable();
   for (const id of ['victim', 'gone']) await registerCluster(table, { id, mode: 'shadow', api: apiOf(id) }, 0);
