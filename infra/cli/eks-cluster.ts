@@ -10,6 +10,8 @@ export interface EksCluster {
   readonly ca: string;
   readonly version: string;
   readonly authenticationMode: string;
+  /** Its nodes have the Pod Identity agent. */
+  readonly isAutoMode: boolean;
 }
 
 interface Described {
@@ -18,12 +20,13 @@ interface Described {
   readonly version?: string;
   readonly certificateAuthority?: { readonly data?: string };
   readonly accessConfig?: { readonly authenticationMode?: string };
+  readonly computeConfig?: { readonly enabled?: boolean };
 }
 
 /** Throws a UsageError if EKS does not answer, or if the cluster's API server does not exist yet. */
 export async function describeEks(aws: Aws, name: string, region?: string): Promise<EksCluster> {
   const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...(region ? ['--region', region] : []))) as { cluster?: Described };
-  const { arn = '', endpoint, version = '', certificateAuthority, accessConfig } = cluster ?? {};
+  const { arn = '', endpoint, version = '', certificateAuthority, accessConfig, computeConfig } = cluster ?? {};
   if (!endpoint || !certificateAuthority?.data) throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
   return {
     name,
@@ -33,6 +36,7 @@ export async function describeEks(aws: Aws, name: string, region?: string): Prom
     version,
     // EKS leaves it out for clusters that are older than access entries.
     authenticationMode: accessConfig?.authenticationMode ?? 'CONFIG_MAP',
+    isAutoMode: computeConfig?.enabled ?? false,
   };
 }
 

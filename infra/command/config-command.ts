@@ -1,4 +1,11 @@
 import { Command } from 'commander';
+import type { Config } from '#infra/config/config.ts';
+
+interface CheckOptions {
+  readonly json?: boolean;
+  readonly account?: boolean;
+  readonly policy?: boolean;
+}
 
 export const configCommand = (): Command =>
   new Command('config')
@@ -32,10 +39,28 @@ const check = (): Command =>
   new Command('check')
     .description('tells every mistake with its line and column')
     .argument('[file]', 'the clusters file', 'clusters.yaml')
-    .option('--json', 'the values as read, defaults filled in')
-    .action(async (file: string, { json }: { readonly json?: boolean }) => {
+    .option('--json', 'the values as read, defaults filled in; with --account its answers')
+    .option('--account', 'asks AWS what no synthesis knows: quotas, EKS, topics, keys, secrets')
+    .option('--policy', 'prints the rights in IAM that --account needs')
+    .action(async (file: string, { json, account, policy }: CheckOptions) => {
       const { loadConfig } = await import('#infra/config/load-config.ts');
       const config = loadConfig(file, 'config check FILE');
+      if (policy) return printPolicy(config);
+      if (account) return askAccount(config, json ?? false);
       const { hub, clusters } = config;
       console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${clusters.length} clusters, no mistakes`);
     });
+
+async function printPolicy(config: Config): Promise<void> {
+  const { accountPolicy } = await import('#infra/cli/account-check.ts');
+  console.log(JSON.stringify(accountPolicy(config), null, 2));
+}
+
+/** The exit code is 1 if an answer is wrong. */
+async function askAccount(config: Config, json: boolean): Promise<void> {
+  const { checkAccount, findingLines, reachApi } = await import('#infra/cli/account-check.ts');
+  const { awsCli } = await import('#infra/cli/aws-cli.ts');
+  const findings = await checkAccount({ aws: awsCli, reach: reachApi, now: Date.now }, config);
+  console.log(json ? JSON.stringify(findings, null, 2) : findings.flatMap(findingLines).join('\n'));
+  if (findings.some(({ verdict }) => verdict === 'wrong')) process.exitCode = 1;
+}

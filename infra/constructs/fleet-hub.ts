@@ -1,9 +1,10 @@
-import { CfnOutput, Token } from 'aws-cdk-lib';
+import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { configShape } from '#infra/config/config-shape.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { readValue } from '#infra/config/yaml-shape.ts';
 import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
@@ -13,7 +14,6 @@ import { DeadLetters } from '#infra/stages/dead-letters.ts';
 import { networkOf } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest-stage.ts';
 import { Register } from '#infra/stages/register-stage.ts';
-import { roleNameOf } from '#infra/stages/role-names.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/stages/snapshot-table.ts';
 import { Sweep } from '#infra/stages/sweep-stage.ts';
@@ -74,7 +74,7 @@ export class FleetHub extends Construct implements IFleetHub {
         ['IngestRollout', 'ingest', 'NewIngestFails'],
         ['SyncRollout', 'sync', 'NewSyncFails'],
       ] as const) {
-        const roleName = roleNameOf(this, hub.name, `${stage}-rollout`);
+        const roleName = roleNameOf(hub.name, Stack.of(this).region, `${stage}-rollout`);
         new Rollout(this, id, { roleName, live: this[stage].live, rollBackOn: rollBackOn(alarm, 'MessagesFail') });
       }
     }

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -16,11 +16,11 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionName } from '#infra/bundle-options.ts';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
 import { functionCode } from './function-code.ts';
-import { roleNameOf } from './role-names.ts';
 import { liveAlias } from './rollout.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -77,7 +77,7 @@ export class HubFunction extends Construct {
       ...(hub.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', hub.encryption.logs) }),
     });
     this.role = new Role(this, 'Role', {
-      roleName: roleNameOf(this, hub.name, props.code),
+      roleName: roleNameOf(hub.name, Stack.of(this).region, props.code),
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: props.description,
     });

@@ -4,10 +4,10 @@ import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
-import { roleNameOf } from './role-names.ts';
 import type { Snapshot } from './snapshot-table.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -66,7 +66,7 @@ export class Sweep extends Construct {
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
     });
     const role = new Role(this, 'Schedule', {
-      roleName: roleNameOf(this, hub, 'schedule'),
+      roleName: roleNameOf(hub, Stack.of(this).region, 'schedule'),
       assumedBy: scheduler,
       description: 'calls sweep every minute',
     });

@@ -260,6 +260,11 @@ describe('a mistake fails with file, line, column, and what is allowed', () => {
     ],
     ['an opt-in that is unknown', cluster('optIn: on'), /optIn: "on" is not one of off, shadow, active|optIn: "on"/],
     [
+      'a topic of another region',
+      `hub: { region: eu-central-1, alarms: { pageTopicArn: "arn:aws:sns:eu-west-1:111122223333:page" } }\nclusters: []`,
+      /^clusters.yaml:1:1: hub.alarms: the topic arn:aws:sns:eu-west-1:111122223333:page is not in hub.region, eu-central-1/,
+    ],
+    [
       'EKS without its certificate authority',
       api('auth: { type: eks, clusterName: shop, region: eu-west-1 }'),
       "clusters.yaml:3:5: clusters[0]: api.ca is missing, and an EKS cluster's certificate authority is its own: give what this prints: aws eks describe-cluster --name shop --region eu-west-1 --query cluster.certificateAuthority.data --output text",

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import { deployedDashboard } from '#infra/console/dashboard-body.ts';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
@@ -267,6 +268,16 @@ describe('alarms', () => {
     ) => number;
     const maxOf = (known: number): number => Array.from({ length: known + 1 }, (_, n) => n).findLast((n) => tooMany(n, known) === 0)!;
     expect([1, 2, 3, 4, 40, 100, 1000].map(maxOf)).toEqual([0, 1, 2, 2, 2, 5, 50]);
+  });
+
+  it('alarms of a hub of constructs take a topic of the same app, whose ARN is known at the deploy alone', () => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Hub', { env: { region: 'eu-central-1' } });
+    const page = new Topic(stack, 'Page');
+    new FleetHub(stack, 'Hub', { region: 'eu-central-1', alarms: { pageTopicArn: page.topicArn } });
+    const actions = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')).flatMap(
+      (a) => a['Properties'].AlarmActions ?? [],
+    );
+    expect(new Set(actions.map((action) => Object.keys(action).join()))).toEqual(new Set(['Ref']));
   });
 
   it('writes that the index of overdue work refuses ring apart from those of the table, whose metrics leave them out', () => {

@@ -26,7 +26,7 @@ const eksAnswers =
   };
 
 describe('config init', () => {
-  it('takes address, authority and region of an EKS cluster from AWS', async () => {
+  it('the clusters file has address, authority and region of an EKS cluster as AWS describes it', async () => {
     const asked: string[] = [];
     initApp(folder, 'shop-dev', await describeEks(eksAnswers(asked), 'shop', 'eu-west-1'));
     expect(asked).toEqual(['eks describe-cluster --name shop --region eu-west-1']);
@@ -41,14 +41,14 @@ describe('config init', () => {
     ]);
   });
 
-  it('names the command without which EKS takes no access entries', async () => {
+  it('the output names the command without which EKS takes no access entries', async () => {
     const lines = initApp(folder, 'shop-dev', await describeEks(eksAnswers([], {}), 'shop'));
     expect(lines.at(-1)).toContain(
       'aws eks update-cluster-config --name shop --region eu-west-1 --access-config authenticationMode=API_AND_CONFIG_MAP',
     );
   });
 
-  it('writes nothing for an EKS cluster that has no API server yet', async () => {
+  it('the folder stays empty for an EKS cluster that has no API server yet', async () => {
     await expect(describeEks(async () => ({ cluster: {} }), 'shop')).rejects.toThrow('the EKS cluster shop has no API server');
     expect(readdirSync(folder)).toEqual([]);
   });

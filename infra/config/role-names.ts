@@ -3,24 +3,22 @@
  * deployed again must have the same names. An account's roles are those of all its regions, hence the region in each name.
  */
 import { createHash } from 'node:crypto';
-import { Stack } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
-import type { FunctionName } from '#infra/bundle-options.ts';
 
-type HubRole = FunctionName | 'schedule' | 'ingest-rollout' | 'sync-rollout';
+type HubRole = 'ingest' | 'sync' | 'sweep' | 'register' | 'schedule' | 'ingest-rollout' | 'sync-rollout';
 
-export const roleNameOf = (scope: Construct, hub: string, role: HubRole): string => `${hub}-${Stack.of(scope).region}-${role}`;
+/** `region` may be a placeholder that the deploy fills in. */
+export const roleNameOf = (hub: string, region: string, role: HubRole): string => `${hub}-${region}-${role}`;
 
 /** IAM's limit, characters. */
 const most = 64;
-/** The region may be unknown at synthesis; ap-southeast-1 is one of the longest names. */
+/** ap-southeast-1 is one of the longest names. */
 const maxRegion = 14;
 const hashLength = 6;
 
 /** The id of the cluster is cut if it is too long. A hash then keeps the name apart from those of other clusters. */
-export function relayRoleNameOf(scope: Construct, hub: string, cluster: string): string {
+export function relayRoleNameOf(hub: string, region: string, cluster: string): string {
   const room = most - `${hub}---relay`.length - maxRegion;
   const hash = createHash('sha256').update(cluster).digest('hex').slice(0, hashLength);
   const id = cluster.length <= room ? cluster : `${cluster.slice(0, room - hashLength - 1)}-${hash}`;
-  return `${hub}-${Stack.of(scope).region}-${id}-relay`;
+  return `${hub}-${region}-${id}-relay`;
 }
