@@ -1,4 +1,4 @@
-/** What a cluster needs: EKS as the stacks and the relay expect it, an API server that answers, a secret that parses. */
+/** A cluster needs EKS as the stacks and the relay expect it, an API server that answers, and a secret that parses. */
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { relayServiceAccount } from '#infra/relay/relay-names.ts';
@@ -10,7 +10,7 @@ import { accessEntriesCommand, describeEks, type EksCluster, takesAccessEntries 
 
 export interface AccountDeps {
   readonly aws: Aws;
-  /** Resolves if the API server answers a request, whatever its status. Rejects with the reason. */
+  /** Resolves if the API server answers a request with any status. Rejects with the reason. */
   readonly reach: (api: NonNullable<ClusterConfig['api']>) => Promise<void>;
   readonly now: () => number;
 }
@@ -91,7 +91,7 @@ async function association(aws: Aws, at: readonly string[], hub: HubConfig, { id
   return wrong(`it is for ${roleArn}`, todo);
 }
 
-/** A private API server answers the hub's VPC alone. Its silence here is no fault, and an unknown certificate authority is one. */
+/** A private API server answers the hub's VPC alone. Silence here may be right; an unknown certificate authority is wrong. */
 async function answers({ reach }: AccountDeps, api: NonNullable<ClusterConfig['api']>) {
   try {
     await reach(api);

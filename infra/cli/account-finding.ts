@@ -8,7 +8,7 @@ export interface Finding {
   /** `unknown`: AWS did not answer. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
   readonly found: string;
-  /** What to do about it. */
+  /** The repair: a sentence or a command. */
   readonly todo?: string;
 }
 
@@ -17,7 +17,7 @@ type Verdict = Omit<Finding, 'of' | 'question'>;
 export const fine = (found: string): Verdict => ({ verdict: 'fine', found });
 export const wrong = (found: string, todo: string): Verdict => ({ verdict: 'wrong', found, todo });
 
-/** Resolves to `unknown` if AWS refuses, because a missing right is no fault of the account. */
+/** Resolves to `unknown` if AWS refuses, because the account may be right all the same. */
 export async function finding(of: string, question: string, ask: () => Promise<Verdict>): Promise<Finding> {
   try {
     return { of, question, ...(await ask()) };

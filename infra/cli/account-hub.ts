@@ -1,4 +1,4 @@
-/** What the hub needs of its account: concurrency, topics that alarms may use, keys that services may use. */
+/** The hub needs of its account: concurrency, topics that alarms may use, keys that services may use. */
 import type { HubConfig } from '#infra/config/config.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import type { Aws } from './aws-cli.ts';

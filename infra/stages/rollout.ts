@@ -43,6 +43,7 @@ export class Rollout extends Construct {
     const { functionArn } = live.lambda;
     const allow = (resources: string[], ...actions: string[]): void =>
       void role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions, resources }));
+    // AWSCodeDeployRoleForLambdaLimited also has s3:GetObject, for an AppSpec in a bucket. CloudFormation gives CodeDeploy the AppSpec itself.
     allow([functionArn, `${functionArn}:${liveAlias}`], 'lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig');
     allow(['*'], 'cloudwatch:DescribeAlarms');
     acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', 'CodeDeploy asks for its alarms by name, and AWS’s own policy for it says the same');

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /**
  * Returns when the API server stops accepting the credentials, ms since the epoch: the `exp` of a token, the end of a certificate. Returns undefined if they
- * do not end, or do not show it: the token of a Secret of type kubernetes.io/service-account-token has no `exp`.
+ * show no end: the token of a Secret of type kubernetes.io/service-account-token lacks `exp`.
  */
 export function credentialEndMs({ token, clientCertificate }: Partial<Connection>): number | undefined {
   if (token !== undefined) return tokenEndMs(token);

@@ -41,7 +41,7 @@ const absent = (): never => {
 
 type Answers = { readonly [call: string]: unknown };
 
-/** By the service and the operation, and what else tells two calls apart. */
+/** The keys have the service, the operation, and an argument where two calls differ in it alone. */
 const healthy: Answers = {
   'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000 } },
   [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
