@@ -10,7 +10,7 @@ const soonMs = 7 * 24 * 60 * minuteMs;
 /** Each cluster with a secret is due in one minute of each hour: a secret that is read costs money. */
 export function dueForCredentials(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const minute = Math.floor(deps.now() / minuteMs) % 60;
-  return clusters.filter(({ id, api }) => api?.auth.type === 'secret' && bucketOf(id, 60) === minute);
+  return clusters.filter(({ id, api }) => api?.auth?.type === 'secret' && bucketOf(id, 60) === minute);
 }
 
 export async function checkCredentials(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
