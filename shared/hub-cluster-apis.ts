@@ -14,22 +14,24 @@ export interface ApiClients {
   readonly secrets: SecretsManagerClient;
 }
 
-/** The `cluster` and `reaches` of a function's deps. */
+/** The `cluster`, `credentials` and `reaches` of a function's deps. */
 export function clusterApis(
   { settings, deps: { metrics } }: HubFunction,
   { dynamodb, ...access }: ApiClients,
   bounds: { readonly maxListBytes?: number; readonly timeoutMs?: number },
 ) {
+  const credentials = clusterCredentials({ ...access, now: Date.now });
   const registry = clusterRegistry({
     connectionsFile: settings.connectionsFile,
     credentials: () => dynamodb.config.credentials(),
-    access: clusterCredentials({ ...access, now: Date.now }),
+    access: credentials,
     region: process.env['AWS_REGION'] ?? 'us-east-1',
     now: Date.now,
     ...bounds,
   });
   return {
     cluster: async (meta: ClusterRecord, timeoutMs?: () => number) => meteredClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
+    credentials: async ({ api }: ClusterRecord) => (api ? credentials.credentials(api.auth, false) : {}),
     ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   };
 }

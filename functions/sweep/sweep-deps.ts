@@ -1,4 +1,5 @@
 /** Dependencies of a run of sweep. Its entry (sweep.handler.ts) or a test provides them. */
+import type { Connection } from '#shared/cluster-api/connection.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
@@ -12,6 +13,8 @@ export interface SweepDeps {
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
   /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
+  /** Returns the credentials of a cluster with a secret, from a cache of minutes; absent in a local run. */
+  readonly credentials?: (cluster: ClusterRecord) => Promise<Partial<Connection>>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
   readonly reaches?: (cluster: ClusterRecord) => boolean;
   readonly metrics: Metrics;

@@ -1,6 +1,6 @@
 /**
  * Sweep does the periodic work: overdue work, the twice-daily resync, unfinished switches of mode, and unverified sessions. It also makes own lists, checks
- * permissions, watches sources of imports, and purges the records of deregistered clusters.
+ * permissions and credentials, watches sources of imports, and purges the records of deregistered clusters.
  *
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
  * clusters do not answer. The next run does the steps that did not fit.
@@ -14,6 +14,7 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Place } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
+import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { type ClusterReport, reportCluster } from './cluster-report.ts';
 import { checkSources } from './clusterset/clusterset-sources.ts';
@@ -38,6 +39,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     wakePending(run, reports),
     checkAllPermissions(run, reports),
     sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
+    run.each('checkCredentials', dueForCredentials(deps, records), (cluster) => checkCredentials(deps, cluster)),
   ]);
   // The purge is not urgent and gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });

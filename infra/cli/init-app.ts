@@ -2,28 +2,42 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '#infra/config/load-config.ts';
+import { accessEntriesCommand, type EksCluster, takesAccessEntries } from './eks-cluster.ts';
 import { UsageError } from './usage-error.ts';
 
-const clustersFile = (cluster: string): string => `# yaml-language-server: $schema=node_modules/fleet-endpoints/dist/clusters.schema.json
+const clustersFile = (
+  cluster: string,
+  eks: EksCluster | undefined,
+): string => `# yaml-language-server: $schema=node_modules/fleet-endpoints/dist/clusters.schema.json
 hub:
   name: FleetEndpoints
-clusters:
+${eks ? `  region: ${eks.region}\n` : ''}clusters:
   - id: ${cluster}
-    relay:
-      identity: { type: pod-identity, clusterName: ${cluster} }   # an EKS cluster; getting-started.md has the other ways
+${eks ? apiOf(eks) : ''}    relay:
+      identity: { type: pod-identity, clusterName: ${eks?.name ?? cluster} }   # an EKS cluster; getting-started.md has the other ways
 `;
 
+const apiOf = ({ name, url, ca }: EksCluster): string => `    api:
+      url: ${url}
+      ca: ${ca}
+      auth: { type: eks, clusterName: ${name}, accessEntry: true }
+`;
+
+/** Another clusters file, such as that of a canary hub, comes by context. Synthesis names the hub, so that a wrong file is seen before the deploy. */
 const app = `import { App } from 'aws-cdk-lib';
 import { addFleet, loadConfig } from 'fleet-endpoints';
 
 const app = new App({ analyticsReporting: false });
-addFleet(app, loadConfig('clusters.yaml'));
+const file = app.node.tryGetContext('clusters') ?? 'clusters.yaml';
+const config = loadConfig(file, 'cdk … -c clusters=FILE');
+console.error(\`hub \${config.hub.name} of \${file}\`);
+addFleet(app, config);
 `;
 
-/** Writes the files and returns a line for each. Throws and writes no file if one of them exists. */
-export function initApp(folder: string, cluster: string): readonly string[] {
+/** Writes the files and returns a line for each, and one for what the EKS cluster lacks. Throws and writes no file if one of them exists. */
+export function initApp(folder: string, cluster: string, eks?: EksCluster): readonly string[] {
   const files = {
-    'clusters.yaml': clustersFile(cluster),
+    'clusters.yaml': clustersFile(cluster, eks),
     'app.mjs': app,
     'cdk.json': `${JSON.stringify({ app: 'node app.mjs', context: { '@aws-cdk/core:defaultCrossStackReferences': 'strong' } }, null, 2)}\n`,
   };
@@ -31,5 +45,6 @@ export function initApp(folder: string, cluster: string): readonly string[] {
   const there = Object.keys(files).filter((name) => existsSync(join(folder, name)));
   if (there.length > 0) throw new UsageError(`${there.join(', ')} in ${folder} would be overwritten: nothing was written`);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return Object.keys(files).map((name) => `wrote ${name}`);
+  const lacking = eks && !takesAccessEntries(eks) ? [`before the first deploy, so that EKS takes access entries: ${accessEntriesCommand(eks)}`] : [];
+  return [...Object.keys(files).map((name) => `wrote ${name}`), ...lacking];
 }

@@ -1,4 +1,4 @@
-/** `npm run cluster -- opt-in CLUSTER`: each Service that has the annotation, who writes it, and what would be written or still differs. */
+/** `fleet-endpoints cluster opt-in CLUSTER`: each Service that has the annotation, who writes it, and what would be written or still differs. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { toldDifferences } from '#shared/explain/told-differences.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run cluster -- rebuild`: deletes a cluster's records from the table, and the relay's next lists write them again. Only the mode, the
+ * `fleet-endpoints cluster rebuild`: deletes a cluster's records from the table, and the relay's next lists write them again. Only the mode, the
  * settings, the queues and the access stay. No endpoint changes until the first lists are complete.
  *
  * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages are retried. The next rebuild continues an interrupted one.

@@ -1,4 +1,4 @@
-/** `npm run cluster -- register`: the records that a cluster's stack has written, written again from its outputs. */
+/** `fleet-endpoints cluster register`: the records that a cluster's stack has written, written again from its outputs. */
 import { existsSync, readFileSync } from 'node:fs';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ClusterConfig, Config } from '#infra/config/config.ts';
@@ -13,7 +13,7 @@ import type { Hub } from './connect-hub.ts';
 import { UsageError } from './usage-error.ts';
 
 interface RegisterFiles {
-  /** The clusters file, and what `npm run deploy` has written. */
+  /** The clusters file, and what `cdk deploy --outputs-file` has written. */
   readonly clusters: string;
   readonly outputs: string;
 }
@@ -55,7 +55,7 @@ async function registerOne(hub: Hub, config: Config, cluster: ClusterConfig, out
 async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterConfig, outputs: Outputs): Promise<Registration> {
   const output = (stack: string, name: string): string => {
     const value = outputs[stack]?.[name];
-    if (!value) throw new UsageError(`there is no output ${name} of ${stack}: npm run deploy writes it`);
+    if (!value) throw new UsageError(`there is no output ${name} of ${stack}: cdk deploy --outputs-file writes it`);
     return value;
   };
   const { name } = config.hub;
@@ -87,7 +87,7 @@ function clustersFile(file: string): Config {
 
 function outputsFile(file: string): Outputs {
   if (!existsSync(file))
-    throw new UsageError(`there is no ${file}: npm run deploy writes it, also where it has nothing to change; or give --outputs FILE`);
+    throw new UsageError(`there is no ${file}: cdk deploy --outputs-file writes it, also where it has nothing to change; or give --outputs FILE`);
   return JSON.parse(readFileSync(file, 'utf8')) as Outputs;
 }
 

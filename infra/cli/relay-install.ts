@@ -109,6 +109,6 @@ function program(values: ManifestValues): RelayProgram {
   if (values.image) return { image: values.image };
   if (!values.quickStart)
     throw new UsageError('give --image URI (built from functions/relay/Dockerfile), or --quick-start to run the bundle on a stock Node image');
-  if (!existsSync(bundleFile)) throw new UsageError(`there is no ${bundleFile}: run npm run build first`);
+  if (!existsSync(bundleFile)) throw new UsageError(`there is no ${bundleFile}: it comes with the package, and in a checkout by npm run build`);
   return { bundle: readFileSync(bundleFile, 'utf8') };
 }

@@ -1,10 +1,17 @@
 import { Command } from 'commander';
+import type { Config } from '#infra/config/config.ts';
+
+interface CheckOptions {
+  readonly json?: boolean;
+  readonly account?: boolean;
+  readonly policy?: boolean;
+}
 
 export const configCommand = (): Command =>
   new Command('config')
     .summary('the clusters file')
     .description('The clusters file: creates it, checks it, and prints its schema for editors.')
-    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init\n  $ fleet-endpoints config check clusters.yaml')
+    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init shop-dev --eks shop-dev\n  $ fleet-endpoints config check clusters.yaml')
     .addCommand(init())
     .addCommand(check())
     .addCommand(schema());
@@ -13,9 +20,13 @@ const init = (): Command =>
   new Command('init')
     .description('writes clusters.yaml, app.mjs and cdk.json: a first cluster in shadow')
     .argument('[cluster]', 'its id', 'shop-dev')
-    .action(async (cluster: string) => {
+    .option('--eks <name>', "an EKS cluster, whose API server's address and authority AWS is asked for")
+    .option('--region <name>', "of the EKS cluster; the credentials' by default")
+    .action(async (cluster: string, { eks, region }: { readonly eks?: string; readonly region?: string }) => {
       const { initApp } = await import('#infra/cli/init-app.ts');
-      for (const line of initApp(process.cwd(), cluster)) console.log(line);
+      const { awsCli } = await import('#infra/cli/aws-cli.ts');
+      const { describeEks } = await import('#infra/cli/eks-cluster.ts');
+      for (const line of initApp(process.cwd(), cluster, eks ? await describeEks(awsCli, eks, region) : undefined)) console.log(line);
     });
 
 const schema = (): Command =>
@@ -28,10 +39,28 @@ const check = (): Command =>
   new Command('check')
     .description('prints every mistake with its line and column')
     .argument('[file]', 'the clusters file', 'clusters.yaml')
-    .option('--json', 'the values as read, defaults filled in')
-    .action(async (file: string, { json }: { readonly json?: boolean }) => {
+    .option('--json', 'the values as read, defaults filled in; with --account its answers')
+    .option('--account', 'asks AWS what no synthesis knows: quotas, EKS, topics, keys, secrets')
+    .option('--policy', 'prints the rights in IAM that --account needs')
+    .action(async (file: string, { json, account, policy }: CheckOptions) => {
       const { loadConfig } = await import('#infra/config/load-config.ts');
       const config = loadConfig(file, 'config check FILE');
+      if (policy) return printPolicy(config);
+      if (account) return askAccount(config, json ?? false);
       const { hub, clusters } = config;
       console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${clusters.length} clusters, no mistakes`);
     });
+
+async function printPolicy(config: Config): Promise<void> {
+  const { accountPolicy } = await import('#infra/cli/account-check.ts');
+  console.log(JSON.stringify(accountPolicy(config), null, 2));
+}
+
+/** The exit code is 1 if an answer is wrong. */
+async function askAccount(config: Config, json: boolean): Promise<void> {
+  const { checkAccount, findingLines, reachApi } = await import('#infra/cli/account-check.ts');
+  const { awsCli } = await import('#infra/cli/aws-cli.ts');
+  const findings = await checkAccount({ aws: awsCli, reach: reachApi, now: Date.now }, config);
+  console.log(json ? JSON.stringify(findings, null, 2) : findings.flatMap(findingLines).join('\n'));
+  if (findings.some(({ verdict }) => verdict === 'wrong')) process.exitCode = 1;
+}

@@ -124,7 +124,7 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       api: optional(
         fields({
           url: required(apiUrl, 'Address of the API server, https://HOST[:PORT].'),
-          ca: optional(certificates, 'Certificate authority of the API server; by default the public authorities.'),
+          ca: optional(certificates, 'Certificate authority of the API server; by default the public authorities. EKS needs it.'),
           auth: required(auth, 'Credentials of the hub.'),
         }),
         'API server of the cluster. Only writing needs it.',
@@ -138,10 +138,17 @@ export const clusterShape: Shape<ClusterConfig> = checked(
     if (exports?.namespaces?.includes(pod?.namespace ?? ''))
       return `exports.namespaces has ${JSON.stringify(pod.namespace)}, the relay's own namespace, which is never exported`;
     if (optIn === 'active' && !api) return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
-    if (mode !== 'active') return undefined;
-    if (!api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
-    if (api.auth?.type === 'eks')
+    if (mode === 'active' && !api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
+    if (mode === 'active' && api?.auth?.type === 'eks')
       return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed, and optIn: active writes Services that opt in beside them";
-    return undefined;
+    return authorityMissing(api);
   },
 );
+
+/** No public authority signs the certificate of an EKS API server. Its cluster has an authority of its own (describe-cluster, certificateAuthority). */
+function authorityMissing(api: ClusterConfig['api']): string | undefined {
+  if (api?.auth?.type !== 'eks' || api.ca) return undefined;
+  const { clusterName, region, roleArn } = api.auth;
+  const command = `aws eks describe-cluster --name ${clusterName}${region ? ` --region ${region}` : ''} --query cluster.certificateAuthority.data --output text`;
+  return `api.ca is missing, and an EKS cluster's certificate authority is its own: give what this prints${roleArn ? " with credentials of the cluster's account" : ''}: ${command}`;
+}

@@ -3,7 +3,7 @@ import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? brokenSet(config);
+  executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? topicElsewhere(config) ?? brokenSet(config);
 
 /** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */
 const share = 0.8;
@@ -17,8 +17,18 @@ function executionsTooMany({ hub, clusters }: Config): string | undefined {
 /** The CDK writes the table's key for a region that it knows. */
 function keyElsewhere({ hub: { region, encryption } }: Config): string | undefined {
   if (encryption?.table && !region) return 'hub.encryption.table needs hub.region, that of the key';
-  const other = Object.values(encryption ?? {}).find((key) => key && region && key.split(':')[3] !== region);
+  const other = Object.values(encryption ?? {}).find((key) => isElsewhere(key, region));
   return other && `hub.encryption: the key ${other} is not in hub.region, ${region}, where table, queues and logs are`;
+}
+
+/** False for an ARN that CloudFormation fills in later. */
+const isElsewhere = (arn: string | undefined, region: string | undefined): boolean =>
+  arn !== undefined && region !== undefined && arn.startsWith('arn:') && arn.split(':')[3] !== region;
+
+/** CloudWatch refuses an alarm with a topic of another region, at the deploy. */
+function topicElsewhere({ hub: { region, alarms } }: Config): string | undefined {
+  const other = Object.values(alarms ?? {}).find((topic) => isElsewhere(topic, region));
+  return other && `hub.alarms: the topic ${other} is not in hub.region, ${region}, and alarms reach topics of their own region alone`;
 }
 
 function otherRegion({ hub, clusters }: Config): string | undefined {

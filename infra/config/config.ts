@@ -21,7 +21,7 @@ export interface HubConfig {
   /** Raised, it makes the next deploy register every cluster again, though nothing else of their stacks changed. */
   readonly registrationEpoch: number;
   readonly vpc?: VpcConfig | undefined;
-  /** Roles whose people run `npm run cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
+  /** Roles whose people run `fleet-endpoints cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
   readonly operatorRoleArns: readonly string[];
   /** Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than IAM lets a role have. */
   readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
@@ -62,7 +62,7 @@ export interface VpcConfig {
 
 export interface ClusterConfig {
   readonly id: string;
-  /** The first one; `npm run cluster` switches it later, and a deploy does not switch it back. */
+  /** The first one; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. */
   readonly mode: 'shadow' | 'active' | 'paused';
   /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
   readonly optIn: 'off' | 'shadow' | 'active';

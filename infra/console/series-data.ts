@@ -73,7 +73,7 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
       if ('newVersionOf' in series) return { ...common, where: () => false };
       return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
     case 'AWS/DynamoDB':
-      return common;
+      return { ...common, where: ({ GlobalSecondaryIndexName: index }) => (index !== undefined) === (series.index ?? false) };
   }
 }
 

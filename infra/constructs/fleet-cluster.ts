@@ -1,4 +1,4 @@
-import { CfnOutput, Token } from 'aws-cdk-lib';
+import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -6,6 +6,7 @@ import { Construct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
+import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { readValue } from '#infra/config/yaml-shape.ts';
 import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
@@ -57,6 +58,7 @@ export class FleetCluster extends Construct {
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,
+      roleName: relayRoleNameOf(settings.name, Stack.of(this).region, cluster.id),
       events: queues.events,
       queuesKey: settings.encryption.queues,
     });

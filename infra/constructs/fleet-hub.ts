@@ -1,9 +1,10 @@
-import { CfnOutput, Token } from 'aws-cdk-lib';
+import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { configShape } from '#infra/config/config-shape.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { readValue } from '#infra/config/yaml-shape.ts';
 import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
@@ -23,11 +24,6 @@ import { type FleetHubAttributes, importedHub } from './imported-hub.ts';
 import type { ClusterInput, HubInput } from './props.ts';
 
 export interface FleetHubProps extends HubInput {
-  /**
-   * HUB-ID-events, or what CloudFormation makes up; the functions know those by the names of stacks, HUB-cluster-ID.
-   * @default "fixed"
-   */
-  readonly queueNames?: 'fixed' | 'generated' | undefined;
   /**
    * The clusters that the hub writes to. Its functions get rights to their credentials. Omitted clusters must be within `access`.
    */
@@ -74,8 +70,13 @@ export class FleetHub extends Construct implements IFleetHub {
     const { alarms } = this.#monitor();
     if (hub.rollout === 'gradual') {
       const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
-      new Rollout(this, 'IngestRollout', { live: this.ingest.live, rollBackOn: rollBackOn('NewIngestFails', 'MessagesFail') });
-      new Rollout(this, 'SyncRollout', { live: this.sync.live, rollBackOn: rollBackOn('NewSyncFails', 'MessagesFail') });
+      for (const [id, stage, alarm] of [
+        ['IngestRollout', 'ingest', 'NewIngestFails'],
+        ['SyncRollout', 'sync', 'NewSyncFails'],
+      ] as const) {
+        const roleName = roleNameOf(hub.name, Stack.of(this).region, `${stage}-rollout`);
+        new Rollout(this, id, { roleName, live: this[stage].live, rollBackOn: rollBackOn(alarm, 'MessagesFail') });
+      }
     }
 
     watchBudget(this, hub);
@@ -134,10 +135,9 @@ export class FleetHub extends Construct implements IFleetHub {
 
   #monitor(): Monitoring {
     const { ingest, sync, sweep } = this;
-    const { hub, clusters } = this.#config;
+    const { hub } = this.#config;
     return new Monitoring(this, 'Monitoring', {
       hub,
-      clusters: clusters.length,
       sources: {
         namespace: metricsNamespaceOf(hub.name),
         tableName: this.table.table.tableName,

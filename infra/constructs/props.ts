@@ -157,7 +157,7 @@ export interface ClusterInput {
     | {
         /** Address of the API server, https://HOST[:PORT]. Allowed: https://HOST[:PORT] without path, user or query. */
         readonly url: string;
-        /** Certificate authority of the API server; by default the public authorities. Allowed: one or more certificates in PEM, or the base64 of that. */
+        /** Certificate authority of the API server; by default the public authorities. EKS needs it. Allowed: one or more certificates in PEM, or the base64 of that. */
         readonly ca?: string | undefined;
         /** Credentials of the hub. */
         readonly auth:

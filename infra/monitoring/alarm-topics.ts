@@ -19,7 +19,7 @@ export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: Pick<Hub
       page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
       ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
     },
-    // Path in the tree that the hub was deployed from.
+    // Path in the package, and in a checkout.
     runbookUrl: runbookUrl ?? 'docs/runbook.md',
   };
 }

@@ -1,51 +1,13 @@
-/** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster. Every id is a heading of docs/runbook.md. */
+/** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster, many-clusters.ts those of many. Every id is a heading of docs/runbook.md. */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
 
-/** The size of the fleet, on which thresholds depend. */
-export interface FleetSize {
-  readonly lambdaConcurrencyLimit: number;
-  readonly clusters: number;
-}
-
-/**
- * Returns the threshold of alarms for states that a cluster may be in for a while. They page only if maintenance cannot explain the number of clusters: more
- * than two and more than one in twenty, or all of a smaller fleet. The metric is 1 or 0 a cluster, so its average is their share. The threshold is half a
- * cluster below the next whole number.
- */
-export function pagingShare(clusters: number): number {
-  if (clusters === 0) return 1;
-  const maxThatMay = Math.min(Math.max(2, Math.floor(clusters / 20)), clusters - 1);
-  return (maxThatMay + 0.5) / clusters;
-}
-
 /** One of each for the hub. */
-export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): readonly Alarm[] => [
+export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
   on('WorkOverdue', 'OldestDirtyAge', 'Maximum', {
     severity: 'page',
     threshold: 60,
     periods: 5,
     meaning: 'work of a service is overdue for more than a minute',
-  }),
-  on('ManyRelaysSilent', 'SilentRelays', 'Average', {
-    severity: 'page',
-    threshold: pagingShare(clusters),
-    periods: 5,
-    datapoints: 3,
-    meaning: 'the relays of many clusters are silent',
-  }),
-  on('ManyCircuitsOpen', 'OpenCircuits', 'Average', {
-    severity: 'page',
-    threshold: pagingShare(clusters),
-    periods: 7,
-    datapoints: 5,
-    meaning: 'the hub cannot write to many clusters',
-  }),
-  on('ManyGatesClosed', 'ClosedGates', 'Average', {
-    severity: 'page',
-    threshold: pagingShare(clusters),
-    periods: 12,
-    datapoints: 10,
-    meaning: 'the first lists of many clusters are not completed',
   }),
   on('TwoWriters', 'WriterConflict', 'Maximum', { severity: 'page', threshold: 0, meaning: 'another controller writes our objects' }),
   on('SnapshotDrift', 'Drift', 'Sum', {
@@ -66,6 +28,13 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     severity: 'ticket',
     threshold: 0,
     meaning: 'a cluster was restored, or created again under the same id',
+  }),
+  // Sweep reads each secret once an hour.
+  on('CredentialsEnd', 'CredentialsEnding', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 60,
+    meaning: 'the credentials in the secret of a cluster end within a week',
   }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
@@ -239,6 +208,17 @@ export const hubAlarms = ({ lambdaConcurrencyLimit, clusters }: FleetSize): read
     'TableWritesThrottled',
     { ...tableThrottles, name: 'WriteThrottleEvents' },
     { severity: 'ticket', threshold: 10, periods: 5, meaning: 'DynamoDB refuses writes' },
+  ),
+  // DynamoDB counts throttles of an index apart from those of its table, whose writes it then refuses.
+  onSource(
+    'IndexWritesThrottled',
+    { ...tableThrottles, name: 'WriteThrottleEvents', index: true },
+    {
+      severity: 'ticket',
+      threshold: 10,
+      periods: 5,
+      meaning: 'the index of overdue work takes no more writes, so DynamoDB refuses those of the table',
+    },
   ),
 ];
 

@@ -36,7 +36,11 @@ const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string
 const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
 const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
   roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
-const onTable = (name: string, label: string): Drawn => ({ aws: 'AWS/DynamoDB', name, statistic: 'Sum', label });
+/** DynamoDB counts the table and its index apart. */
+const onTable = (name: string, label: string): Drawn[] => [
+  { aws: 'AWS/DynamoDB', name, statistic: 'Sum', label },
+  { aws: 'AWS/DynamoDB', index: true, name, statistic: 'Sum', label: `index ${label}` },
+];
 
 const visible = 'ApproximateNumberOfMessagesVisible';
 const lines = (title: string, unit: Unit, series: readonly Drawn[], limit?: Widget['limit']): Widget => ({
@@ -63,6 +67,7 @@ export const fleetDashboard: Dashboard = {
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
+          of('CredentialsEnding', 'Maximum', 'credentials end soon'),
         ]),
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
@@ -159,8 +164,8 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Capacity',
       widgets: [
-        lines('Table units', 'Count', [onTable('ConsumedReadCapacityUnits', 'read'), onTable('ConsumedWriteCapacityUnits', 'written')]),
-        lines('Table throttles', 'Count', [onTable('ReadThrottleEvents', 'reads'), onTable('WriteThrottleEvents', 'writes')]),
+        lines('Table units', 'Count', [...onTable('ConsumedReadCapacityUnits', 'read'), ...onTable('ConsumedWriteCapacityUnits', 'written')]),
+        lines('Table throttles', 'Count', [...onTable('ReadThrottleEvents', 'reads'), ...onTable('WriteThrottleEvents', 'writes')]),
         lines('Concurrent executions', 'Count', onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync')),
       ],
     },

@@ -1,5 +1,6 @@
 import type { Duration } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { dirtyIndex } from '#shared/contract/table-attributes.ts';
 import type { FunctionRole, LiveFunction, QueueRole, Series } from './series.ts';
 
 /** Names of this hub's resources for the roles of series.ts. */
@@ -35,6 +36,6 @@ function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: Metri
       if ('newVersionOf' in series) return sources.newVersion(series.newVersionOf);
       return series.function === 'account' ? {} : { FunctionName: sources.functionName(series.function) };
     case 'AWS/DynamoDB':
-      return { TableName: sources.tableName };
+      return { TableName: sources.tableName, ...(series.index && { GlobalSecondaryIndexName: dirtyIndex.name }) };
   }
 }

@@ -5,12 +5,12 @@ import { alarmTopicsOf, describe, makeAlarm } from './alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
 import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
 import { fleetDashboard } from './dashboards.ts';
+import { makeManyAlarm, manyClusters } from './many-clusters.ts';
 import type { MetricSources } from './metric-sources.ts';
 import { burnRates, makeBurnAlarm } from './objective.ts';
 
 export interface MonitoringProps {
   readonly hub: HubConfig;
-  readonly clusters: number;
   readonly sources: MetricSources;
 }
 
@@ -19,17 +19,20 @@ export class Monitoring extends Construct {
   /** By the alarm's id. */
   readonly alarms: ReadonlyMap<string, IAlarm>;
 
-  constructor(scope: Construct, id: string, { hub, clusters, sources }: MonitoringProps) {
+  constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
     drawDashboard(this, hub, fleetDashboard, sources);
     drawClusterDashboard(this, hub, sources);
 
     const topics = alarmTopicsOf(this, hub);
-    const all = hubAlarms({ lambdaConcurrencyLimit: hub.lambdaConcurrencyLimit, clusters });
+    const all = hubAlarms(hub.lambdaConcurrencyLimit);
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
     this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
     const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, topics) }));
-    const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...burns].filter(({ severity }) => severity === 'page');
+    const many = manyClusters.map((each) => ({ severity: 'page', alarm: makeManyAlarm(this, each, sources, topics) }));
+    const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...many, ...burns].filter(
+      ({ severity }) => severity === 'page',
+    );
     new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       alarmDescription: describe(topics, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),

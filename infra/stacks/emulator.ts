@@ -23,7 +23,7 @@ export function forEmulator(config: Config): Config {
 export function fitToEmulator(): IAspect {
   return {
     visit(node) {
-      if (node instanceof CfnPolicy) allowBatches(node);
+      if (node instanceof CfnPolicy) fitPolicy(node);
       else if (node instanceof CfnQueuePolicy) knowSessions(node);
       else if (node instanceof CfnAlarm && node.metrics !== undefined) leaveOut(node, 'with metric math');
       else if (CfnResource.isCfnResource(node) && notOnEmulator.includes(node.cfnResourceType)) leaveOut(node);
@@ -38,17 +38,25 @@ function leaveOut(node: CfnResource, kind = ''): void {
 
 const batchActions: readonly string[] = ['sqs:SendMessage', 'sqs:ChangeMessageVisibility'];
 
-/** On AWS the right to an action is the right to it ten at a time; the local cloud wants that by a name of its own. */
-function allowBatches(policy: CfnPolicy): void {
+/**
+ * On AWS the right to an action is the right to it ten at a time; the local cloud wants that by a name of its own. Requests there do not have
+ * dynamodb:LeadingKeys, so a condition that the key is there would refuse all.
+ */
+function fitPolicy(policy: CfnPolicy): void {
   const document = policy.policyDocument;
   // Late, when references between stacks have become imports.
   policy.policyDocument = Lazy.uncachedAny({
     produce(context) {
-      const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly { readonly Action: string | readonly string[] }[] };
+      const { Statement, ...rest } = context.resolve(document) as { readonly Statement: readonly PolicyStatement[] };
       const withBatches = (action: string): string[] => (batchActions.includes(action) ? [action, `${action}Batch`] : [action]);
-      return { ...rest, Statement: Statement.map((s) => ({ ...s, Action: [s.Action].flat().flatMap(withBatches) })) };
+      return { ...rest, Statement: Statement.map((s) => ({ ...withoutKeyPresence(s), Action: [s.Action].flat().flatMap(withBatches) })) };
     },
   });
+}
+
+function withoutKeyPresence(statement: PolicyStatement): PolicyStatement {
+  const { Null, ...conditions } = statement.Condition ?? {};
+  return Null && 'dynamodb:LeadingKeys' in Null ? { ...statement, Condition: conditions } : statement;
 }
 
 /** On AWS aws:PrincipalArn is a session's role; on the local cloud it is the session, and the administrator's is the account. */
@@ -71,6 +79,11 @@ function knowSessions(policy: CfnQueuePolicy): void {
       return { ...rest, Statement: known };
     },
   });
+}
+
+interface PolicyStatement {
+  readonly Action: string | readonly string[];
+  readonly Condition?: { readonly [operator: string]: object };
 }
 
 interface QueueStatement {

@@ -49,7 +49,8 @@ export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterCo
         effect: Effect.ALLOW,
         actions: ['sts:GetWebIdentityToken'],
         resources: ['*'],
-        conditions: { 'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': values } },
+        // ForAllValues holds for a request without the key too.
+        conditions: { 'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': values }, Null: { 'sts:IdentityTokenAudience': 'false' } },
       }),
     );
     acknowledge(fn.role, 'AwsSolutions-IAM5[Resource::*]', 'sts:GetWebIdentityToken has no resource to name; the audience is what it is bound to');

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -16,6 +16,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionName } from '#infra/bundle-options.ts';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
@@ -75,7 +76,11 @@ export class HubFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
       ...(hub.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', hub.encryption.logs) }),
     });
-    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com'), description: props.description });
+    this.role = new Role(this, 'Role', {
+      roleName: roleNameOf(hub.name, Stack.of(this).region, props.code),
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: props.description,
+    });
     logGroup.grantWrite(this.role);
     if (props.network) this.#allowNetworkInterfaces();
 

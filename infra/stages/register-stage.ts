@@ -43,7 +43,11 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
       // Two gets at a time go out as one BatchGetItem.
       actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
       resources: [table.tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', ...identityKeys] } },
+      // ForAllValues holds for a request without the key too.
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', ...identityKeys] },
+        Null: { 'dynamodb:LeadingKeys': 'false' },
+      },
     }),
   );
 }

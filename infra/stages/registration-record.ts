@@ -1,4 +1,4 @@
-/** The registration of a cluster, which its stack writes, or `npm run cluster -- register` if the stack is unchanged. */
+/** The registration of a cluster, which its stack writes, or `fleet-endpoints cluster register` if the stack is unchanged. */
 import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 

@@ -18,6 +18,8 @@ import { keyUse, useOfKeys } from './customer-keys.ts';
 
 export interface RelayIdentityProps {
   readonly relay: RelayConfig;
+  /** The role's name; unused if the relay has a role already. */
+  readonly roleName: string;
   readonly events: Queue;
   /** ARN of the customer's key for the queues. */
   readonly queuesKey?: string | undefined;
@@ -27,7 +29,7 @@ export interface RelayIdentityProps {
 export class RelayIdentity extends Construct {
   readonly roleArn: string;
 
-  constructor(scope: Construct, id: string, { relay, events, queuesKey }: RelayIdentityProps) {
+  constructor(scope: Construct, id: string, { relay, roleName, events, queuesKey }: RelayIdentityProps) {
     super(scope, id);
     const { identity } = relay;
     if (identity.type === 'existing-role') {
@@ -48,6 +50,7 @@ export class RelayIdentity extends Construct {
       return;
     }
     const role = new Role(this, 'Role', {
+      roleName,
       assumedBy: this.#trusted(relay.namespace, identity),
       description: 'relay: sends to the events queue of its cluster',
     });

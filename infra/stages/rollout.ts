@@ -10,6 +10,7 @@ import { acknowledge } from './acknowledge-finding.ts';
 export const liveAlias = 'live';
 
 export interface RolloutProps {
+  readonly roleName: string;
   readonly live: Alias;
   /** Any of them sends all invocations back to the version before. */
   readonly rollBackOn: readonly IAlarm[];
@@ -17,9 +18,9 @@ export interface RolloutProps {
 
 /** A new version of a function takes over in steps of a tenth a minute, and not at all when it fails. */
 export class Rollout extends Construct {
-  constructor(scope: Construct, id: string, { live, rollBackOn }: RolloutProps) {
+  constructor(scope: Construct, id: string, { roleName, live, rollBackOn }: RolloutProps) {
     super(scope, id);
-    const role = this.#serviceRole(live);
+    const role = this.#serviceRole(roleName, live);
     const group = new LambdaDeploymentGroup(this, 'Group', {
       alias: live,
       application: new LambdaApplication(this, 'Application'),
@@ -33,14 +34,16 @@ export class Rollout extends Construct {
     group.node.addDependency(role);
   }
 
-  #serviceRole(live: Alias): Role {
+  #serviceRole(roleName: string, live: Alias): Role {
     const role = new Role(this, 'Role', {
+      roleName,
       assumedBy: new ServicePrincipal('codedeploy.amazonaws.com', { conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } } }),
       description: 'shifts invocations from one version of a function to the next',
     });
     const { functionArn } = live.lambda;
     const allow = (resources: string[], ...actions: string[]): void =>
       void role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions, resources }));
+    // AWSCodeDeployRoleForLambdaLimited also has s3:GetObject, for an AppSpec in a bucket. CloudFormation gives CodeDeploy the AppSpec itself.
     allow([functionArn, `${functionArn}:${liveAlias}`], 'lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig');
     allow(['*'], 'cloudwatch:DescribeAlarms');
     acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', 'CodeDeploy asks for its alarms by name, and AWS’s own policy for it says the same');

@@ -4,6 +4,7 @@ import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { roleNameOf } from '#infra/config/role-names.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
@@ -56,15 +57,19 @@ export class Sweep extends Construct {
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
 
-    this.#everyMinute();
+    this.#everyMinute(hub.name);
   }
 
-  #everyMinute(): void {
+  #everyMinute(hub: string): void {
     const { functionArn } = this.function.fn;
     const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
     });
-    const role = new Role(this, 'Schedule', { assumedBy: scheduler, description: 'calls sweep every minute' });
+    const role = new Role(this, 'Schedule', {
+      roleName: roleNameOf(hub, Stack.of(this).region, 'schedule'),
+      assumedBy: scheduler,
+      description: 'calls sweep every minute',
+    });
     // One ARN exactly: the target of the L2 construct would also allow every version of the function.
     const invoke = new PolicyStatement({ effect: Effect.ALLOW, actions: ['lambda:InvokeFunction'], resources: [functionArn] });
     role.addToPolicy(invoke);

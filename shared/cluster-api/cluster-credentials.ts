@@ -140,7 +140,7 @@ function isPassing(cause: unknown): boolean {
 }
 
 /** Our own plain JSON, never a kubeconfig: one of those can name programs to run and files to read. */
-function credentialsOf(secretArn: string, text: string): Partial<Connection> {
+export function credentialsOf(secretArn: string, text: string): Partial<Connection> {
   let fields: { readonly [field: string]: unknown } | undefined;
   try {
     fields = JSON.parse(text) as { readonly [field: string]: unknown };

@@ -97,7 +97,7 @@ async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<H
   }
   const { api } = meta;
   if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
-  const base = { server: api.url, ...(api.ca && { ca: api.ca }) };
+  const base = { server: api.url, ...(api.ca && { ca: pemOf(api.ca) }) };
   const { auth } = api;
   if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(meta.id, options, auth) });
   const { access } = options;
@@ -108,6 +108,9 @@ async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<H
     token: async (refresh) => (await access.credentials(auth, refresh)).token,
   });
 }
+
+/** EKS gives base64 of PEM. In a construct's props CloudFormation fills it in, so nothing before this point can decode it. */
+const pemOf = (ca: string): string => (ca.includes('-----BEGIN') ? ca : Buffer.from(ca, 'base64').toString());
 
 function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
   const { clusterName, region = options.region, roleArn } = auth;

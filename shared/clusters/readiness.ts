@@ -1,4 +1,4 @@
-/** Facts that `npm run cluster -- active` checks before it switches a cluster to active. */
+/** Facts that `fleet-endpoints cluster active` checks before it switches a cluster to active. */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';

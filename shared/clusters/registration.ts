@@ -1,5 +1,5 @@
 /**
- * Registration of a cluster with its queues and API: by register at a deploy, by `npm run cluster -- register` and `rebuild`, and by a local run.
+ * Registration of a cluster with its queues and API: by register at a deploy, by `fleet-endpoints cluster register` and `rebuild`, and by a local run.
  */
 
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';

@@ -57,7 +57,7 @@ export interface BeforeRebuild {
   readonly wasActive: boolean;
 }
 
-/** Makes the cluster `removed` until `npm run cluster -- rebuild` registers it again. Resolves to false if it was deregistered meanwhile. */
+/** Makes the cluster `removed` until `fleet-endpoints cluster rebuild` registers it again. Resolves to false if it was deregistered meanwhile. */
 export async function startRebuild(table: Table, { id, mode, modeSwitch }: ClusterRecord, nowMs: number): Promise<boolean> {
   const before: BeforeRebuild = { mode, wasActive: modeSwitch.wasActive };
   const set = { [modeAttributes.mode]: 'removed', [modeAttributes.atMs]: nowMs, [rebuilding]: JSON.stringify(before) };

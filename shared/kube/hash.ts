@@ -39,3 +39,10 @@ const limb = 0x3fffff;
 const topLimb = 0x3ffff;
 
 const encoder = new TextEncoder();
+
+/** Spreads names evenly over `count` buckets: FNV-1a, 32 bits, over UTF-16. */
+export function bucketOf(name: string, count: number): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) h = Math.imul(h ^ name.charCodeAt(i), 0x01000193);
+  return (h >>> 0) % count;
+}

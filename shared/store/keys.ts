@@ -24,7 +24,7 @@ const wholeClusters: readonly InputKind[] = ['Node', 'Namespace', 'ServiceExport
 const isNamespacedInOne = (kind: InputKind): boolean => kind === 'ServiceExport' || kind === 'ServiceImport';
 
 export const metaKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'META' });
-/** Access to the cluster's API and queues. Register, and `npm run cluster -- register` and `rebuild` write it. infra denies it to other functions. */
+/** Access to the cluster's API and queues. Register, and `fleet-endpoints cluster register` and `rebuild` write it. infra denies it to other functions. */
 export const accessKey = (cluster: string): Key => ({ pk: `ACCESS#${escaped(cluster)}`, sk: 'ACCESS' });
 /** The counter of audit records. Its sort key comes before those of the records. */
 export const auditCounterKey = (cluster: string): Key => ({ pk: `CLUSTER#${escaped(cluster)}`, sk: 'AUDIT#' });

@@ -60,10 +60,10 @@ export interface Table {
   /** Resolves to false if the condition fails. */
   delete(key: Key, condition?: Condition): Promise<boolean>;
   /**
-   * Queries the sparse index of overdue work. Resolves to at most `limit` items with `dirtyIn` = partition and `dirtyAt` ≤ until (ms since the epoch), oldest
+   * Queries the sparse index of overdue work. Resolves to at most `limit` items whose `dirtyIn` is one of the cluster's keys (dirty-index.ts) and `dirtyAt` ≤ until (ms since the epoch), oldest
    * first. The index is eventually consistent and has only the keys and these two attributes, so read the item before acting on it.
    */
-  queryDirty(partition: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
+  queryDirty(cluster: string, untilMs: number, limit: number): Promise<readonly (Key & { readonly dirtyAt: number })[]>;
   /** Resolves to the keys of the table's next page after `after`, in a stable but arbitrary order, eventually consistent. `next` continues unless undefined. */
   scanKeys(after: Key | undefined): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }>;
 }

@@ -3,8 +3,10 @@
  * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, which are separate items, so a change of one pod
  * writes about a kilobyte instead of all of it.
  */
+
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { bucketOf } from '#shared/kube/hash.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { type ServiceKey, triggersOf } from './keys.ts';
 import type { Item, Table } from './table.ts';
@@ -109,12 +111,6 @@ function split(next: Triggers, podsPerBucket: number): ReadonlyMap<string, strin
       }),
     ]),
   );
-}
-
-function bucketOf(name: string, count: number): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) h = Math.imul(h ^ name.charCodeAt(i), 0x01000193);
-  return (h >>> 0) % count;
 }
 
 function same(a: TriggerTimes | undefined, b: TriggerTimes | undefined): boolean {

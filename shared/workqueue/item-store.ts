@@ -3,6 +3,7 @@
  * by a conditional write, which succeeds for only one worker until the lease expires. Only this file uses the names of the attributes.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
@@ -108,7 +109,10 @@ export interface RunRecord {
 
 const leaseAttributes = ['lease', 'until'];
 const dirtyAttributes = ['dirtyAt', 'dirtyIn'];
-const dirtySince = (service: ServiceKey, nowMs: number) => ({ dirtyAt: nowMs, dirtyIn: service.cluster });
+const dirtySince = (service: ServiceKey, nowMs: number) => ({
+  dirtyAt: nowMs,
+  dirtyIn: dirtyKeyOf(service.cluster, service.namespace, service.name),
+});
 const isHeldBy = (leaseId: string): Condition => ({ attribute: 'lease', is: '=', value: leaseId });
 
 /**

@@ -31,16 +31,20 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
     return { kind: 'not-due' };
   }
+  // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease that the call has taken.
+  let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
   // New work usually finds its service free, so one call is tried instead of two.
   if (isNewWork(message) && message.generation !== latestGeneration) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + limitsOf(deps).sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
     const controllers = item ? controllersToRun(message, item) : [];
-    if (item) return { kind: 'claimed', claim: { service, message, leaseId: lease.id, item, controllers, wasTakenOver: false } };
+    attempt = { leaseId: lease.id, wasTakenOver: false };
+    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
   for (;;) {
     const read = await readWork(deps.table, service);
     const controllers = controllersToRun(message, read);
+    if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, controllers } };
     if (controllers.length === 0) return { kind: 'nothing-owed' };
     const nowMs = deps.now();
     if (read.lease && isLeased(read, nowMs)) {
@@ -49,7 +53,8 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     }
     const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + limitsOf(deps).sync.leaseMs };
     const item = await claim(deps.table, service, { item: read, controllers }, lease);
-    if (item) return { kind: 'claimed', claim: { service, message, leaseId: lease.id, item, controllers, wasTakenOver: read.lease !== undefined } };
+    attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
+    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
 }
 

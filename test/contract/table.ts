@@ -1,5 +1,6 @@
 /** The contract of every driver of the table. `make` returns a table of its own. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { recordsSince, saveRecord } from '#shared/store/history-records.ts';
 import { historyOf } from '#shared/store/keys.ts';
 import { type Item, type Key, RangeTooLarge, type Table } from '#shared/store/table.ts';
@@ -249,8 +250,8 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
     });
 
     it('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
-      const dirtyIn = `c#${fresh()}`;
-      const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn, dirtyAt, gen: 1 });
+      const owner = `c-${fresh()}`;
+      const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn: dirtyKeyOf(owner, 'ns', sk), dirtyAt, gen: 1 });
       for (const [sk, at] of [
         ['late', 2_000],
         ['b', 1_000],
@@ -259,8 +260,8 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
         ['done', 10],
       ] as const)
         await owed(sk, at);
-      await table.put({ pk, sk: 'other', dirtyIn: `${dirtyIn}x`, dirtyAt: 1 });
-      await table.put({ pk, sk: 'half', dirtyIn });
+      await table.put({ pk, sk: 'other', dirtyIn: dirtyKeyOf(`${owner}x`, 'ns', 'other'), dirtyAt: 1 });
+      await table.put({ pk, sk: 'half', dirtyIn: dirtyKeyOf(owner, 'ns', 'half') });
       await table.update({ pk, sk: 'done' }, { remove: ['dirtyAt'] });
       await table.update({ pk, sk: 'c' }, { set: { dirtyAt: 1_200 } });
       const keys = [
@@ -269,8 +270,8 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
         { pk, sk: 'c', dirtyAt: 1_200 },
       ];
       // The index may follow a moment later.
-      await expect.poll(() => table.queryDirty(dirtyIn, 1_200, 10)).toEqual(keys);
-      expect(await table.queryDirty(dirtyIn, 5_000, 2)).toEqual(keys.slice(0, 2));
+      await expect.poll(() => table.queryDirty(owner, 1_200, 10)).toEqual(keys);
+      expect(await table.queryDirty(owner, 5_000, 2)).toEqual(keys.slice(0, 2));
       expect(await table.queryDirty('nobody', 5_000, 2)).toEqual([]);
     });
 

@@ -61,7 +61,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       fact: 'every alarm and both dashboards are there',
       async check() {
         const { MetricAlarms } = (await cloud.call('cloudwatch', 'describe_alarms')) as { MetricAlarms: readonly { AlarmDescription: string }[] };
-        const wanted = [...hubAlarms({ lambdaConcurrencyLimit: 1000, clusters: 1 }), ...clusterAlarms('ticket')].map(({ meaning }) => meaning);
+        const wanted = [...hubAlarms(1000), ...clusterAlarms('ticket')].map(({ meaning }) => meaning);
         assert.deepEqual(
           wanted.filter((meaning) => !MetricAlarms.some((a) => a.AlarmDescription.includes(`${meaning}. What to do`))),
           [],

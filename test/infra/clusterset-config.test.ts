@@ -4,13 +4,14 @@ import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
 import { noMembership } from '#shared/clusters/clusterset-membership.ts';
+import { authorityData } from './clusters-file.ts';
 
 const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
 const set = 'hub: { clusterset: { name: prod } }';
 const file = (hub: string, ...clusters: readonly string[]): string =>
   `${hub}\nclusters:\n${clusters.map((c) => `  - { ${c}, ${relay} }`).join('\n')}`;
 const exporting = (id: string, podCidrs: string, more = ''): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${podCidrs}]${more} }`;
-const api = 'api: { url: "https://a.example.com", auth: { type: eks, clusterName: a } }';
+const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: a } }`;
 
 const problems = (yaml: string): string => {
   try {
@@ -72,7 +73,7 @@ describe('imports and exports in the clusters file', () => {
 
   it('the clusters file of docs/clusterset.md has two clusters that export to each other and preview imports', () => {
     const [yaml = ''] = readFileSync('docs/clusterset.md', 'utf8').match(/(?<=```yaml\n)hub:\n {2}name:[\s\S]*?(?=```)/) ?? [];
-    const { hub, clusters } = parseConfig('docs/clusterset.md', yaml);
+    const { hub, clusters } = parseConfig('docs/clusterset.md', yaml.replaceAll('LS0t…', authorityData));
     expect(clusters.map((cluster) => membershipOf(cluster, hub.clusterset))).toMatchObject(
       ['10.10.0.0/16', '10.20.0.0/16'].map((range) => ({ set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: [range] } })),
     );

@@ -3,6 +3,7 @@ import type { ApiConfig, ClusterConfig } from '#infra/config/config.ts';
 import { loadConfig, parseConfig } from '#infra/config/load-config.ts';
 import type { ApiAccess } from '#shared/clusters/record.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import { authority, authorityData } from './clusters-file.ts';
 
 const problems = (yaml: string): string[] => {
   try {
@@ -77,10 +78,9 @@ describe('the clusters file', () => {
   });
 
   it('takes base64 of PEM, as EKS and kubeconfig files have it, for PEM', () => {
-    const base64 = Buffer.from(certificate).toString('base64');
-    const api = `api: { url: "https://a.example.com", ca: "${base64}", auth: { type: web-identity, audience: a } }`;
+    const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: web-identity, audience: a } }`;
     const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${api}, ${relay} }`).clusters;
-    expect(cluster!.api!.ca).toBe(certificate);
+    expect(cluster!.api!.ca).toBe(authority);
   });
 });
 
@@ -260,6 +260,16 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     ['an opt-in that is unknown', cluster('optIn: on'), /optIn: "on" is not one of off, shadow, active|optIn: "on"/],
     [
+      'a topic of another region',
+      `hub: { region: eu-central-1, alarms: { pageTopicArn: "arn:aws:sns:eu-west-1:111122223333:page" } }\nclusters: []`,
+      /^clusters.yaml:1:1: hub.alarms: the topic arn:aws:sns:eu-west-1:111122223333:page is not in hub.region, eu-central-1/,
+    ],
+    [
+      'EKS without its certificate authority',
+      api('auth: { type: eks, clusterName: shop, region: eu-west-1 }'),
+      "clusters.yaml:3:5: clusters[0]: api.ca is missing, and an EKS cluster's certificate authority is its own: give what this prints: aws eks describe-cluster --name shop --region eu-west-1 --query cluster.certificateAuthority.data --output text",
+    ],
+    [
       'active on EKS',
       api('auth: { type: eks, clusterName: a } }\n    mode: active\n    settings: { batchPeriodSeconds: 1'),
       /EKS's own endpoint controllers can't be switched off/,
@@ -272,16 +282,3 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     expect(problems(`hub: { name: "1" }\nclusters:\n  - { id: A, ${relay} }\n  - { id: b }`).map((p) => p.split(':')[1])).toEqual(['1', '3', '4']);
   });
 });
-
-// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=test -keyout /dev/null
-const certificate = `-----BEGIN CERTIFICATE-----
-MIIBdDCCARugAwIBAgIUXPWeFln/3gvC1j49hFR9pogC5lUwCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjExMzM5MThaGA8yMTI2MTAyODEzMzkx
-OFowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDwx
-T+epF9rwpcR5EXS64vyS5EoNtgw3nOdIYd3r815n7BHr29VzLCmU/mv73+pfDmfA
-c4D5UYSQ7ertMHp4YR+jUzBRMB0GA1UdDgQWBBSoB6Voexbasar9HkPPt+kPs7FQ
-hDAfBgNVHSMEGDAWgBSoB6Voexbasar9HkPPt+kPs7FQhDAPBgNVHRMBAf8EBTAD
-AQH/MAoGCCqGSM49BAMCA0cAMEQCIFyyRQrk0Al1epxd7f+iVU+XrN5p188r5Pbm
-m0WnWF2nAiApBotetIeoBPNWeMOlmaRAji3cp9t3UsY4+4298jgsBQ==
------END CERTIFICATE-----
-`;

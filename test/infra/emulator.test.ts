@@ -4,13 +4,14 @@ import { expect, it, vi } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { queries } from '#infra/monitoring/queries.ts';
 import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/stacks/emulator.ts';
+import { authorityData } from './clusters-file.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 
 const small = `
 hub: { name: Small, rollout: at-once }
 clusters:
   - id: eks
-    api: { url: "https://eks.example.com", auth: { type: eks, clusterName: eks, accessEntry: true } }
+    api: { url: "https://eks.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: eks, accessEntry: true } }
     relay: { identity: { type: pod-identity, clusterName: eks } }
 `;
 const whole = fleetOf(small);
@@ -36,6 +37,9 @@ it('the local cloud gets no unsupported resources, and the stack reports them', 
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn360Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn30Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/SyncsOftenLate/Resource',
+    ...['ManyRelaysSilent', 'ManyCircuitsOpen', 'ManyGatesClosed'].map(
+      (id) => `not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/${id}/Resource`,
+    ),
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/FleetUnhealthy/Resource',
     ...queries.map((_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Default/Query${i + 1}`),
     'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Default/Relay/Association',
@@ -52,6 +56,11 @@ it('allows batches by the name that the local cloud has for them, and only there
     expect([sends(local.hubTemplate, action), sends(local.hubTemplate, `${action}Batch`)]).toEqual([1, 1]);
     expect(sends(whole.hubTemplate, `${action}Batch`)).toBe(0);
   }
+});
+
+it('asks for no key of DynamoDB’s requests there, as the local cloud knows none, and only there', () => {
+  const asks = (template: Template): boolean => JSON.stringify(statementsOf(template, 'RegisterRole')).includes('"Null"');
+  expect([asks(local.hubTemplate), asks(whole.hubTemplate)]).toEqual([false, true]);
 });
 
 it('knows senders there by their sessions, as the local cloud does, and only there', () => {

@@ -96,6 +96,7 @@ describe('and on exactly these', () => {
     expect(on(statements, 'secretsmanager:GetSecretValue')).toBe('["arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf"]');
     expect(statements.find((s) => s.Action === 'sts:GetWebIdentityToken')!.Condition).toEqual({
       'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': ['own'] },
+      Null: { 'sts:IdentityTokenAudience': 'false' },
     });
   });
 
@@ -103,6 +104,7 @@ describe('and on exactly these', () => {
     const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
     expect(statement!.Condition).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
     });
   });
 

@@ -6,9 +6,10 @@ import { parseAllDocuments } from 'yaml';
 import { manifestText } from '#infra/cli/relay-install.ts';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
+import { authorityData } from './clusters-file.ts';
 
 const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
-const api = 'api: { url: "https://a.example.com", auth: { type: eks, clusterName: a } }';
+const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: a } }`;
 const values = { queueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/events', outputs: 'none', image: 'registry.example.com/relay' };
 
 let folder = '';

@@ -3,6 +3,7 @@ import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
+import { authority } from './clusters-file.ts';
 import { fleetOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate, snapshot } = fleetOf();
@@ -280,7 +281,7 @@ describe('a cluster', () => {
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
       eventsArn: 'X',
       syncsArn: 'X',
-      api: { url: 'https://eks.example.com', auth: { type: 'eks', clusterName: 'eks' } },
+      api: { url: 'https://eks.example.com', ca: authority, auth: { type: 'eks', clusterName: 'eks' } },
     });
   });
 
@@ -314,9 +315,10 @@ describe('a cluster', () => {
   });
 });
 
-it('the stacks have no physical names but those of dashboards and queues, which begin with the hub’s, so that two hubs can live in one account', () => {
+it('the stacks have no physical names but those of dashboards, queues and roles, which begin with the hub’s, so that two hubs can live in one account', () => {
   const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'LogGroupName', 'PolicyName'];
-  const isOfHub = (property: string, value: unknown): boolean => property === 'QueueName' && String(value).startsWith('Fleet-');
+  const isOfHub = (property: string, value: unknown): boolean =>
+    (property === 'QueueName' || property === 'RoleName') && JSON.stringify(value).replace('{"Fn::Join":["",[', '').startsWith('"Fleet-');
   for (const template of [hubTemplate, snapshotTemplate, cluster]) {
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,
@@ -329,4 +331,40 @@ it('the stacks have no physical names but those of dashboards and queues, which 
       if (Type !== 'AWS::CloudWatch::CompositeAlarm') expect({ id, named }).toEqual({ id, named: [] });
     }
   }
+});
+
+describe('roles, which API servers, other accounts and keys trust by their ARN', () => {
+  const hubName = 'A'.repeat(20);
+  const ids = ['a', 'b'].map((end) => `${'c'.repeat(31)}${end}`);
+  const clusters = ids.map((id) => `  - { id: ${id}, relay: { identity: { type: pod-identity, clusterName: c } } }`);
+  const rolesOf = (region: string) => {
+    const fleet = fleetOf([`hub: { name: ${hubName}${region && `, region: ${region}`} }`, 'clusters:', ...clusters].join('\n'));
+    const templates = [fleet.hubTemplate, ...ids.map((id) => fleet.clusterTemplate(id))];
+    const names = templates.flatMap((t) => Object.values(t.findResources('AWS::IAM::Role')).map((r) => r['Properties'].RoleName as unknown));
+    return names.map((name) => JSON.stringify(name));
+  };
+
+  it('roles have the same names in a hub that is deployed again, within the length that IAM takes', () => {
+    const names = rolesOf('ap-southeast-1').map((name) => JSON.parse(name) as string);
+    const ofHub = ['ingest', 'ingest-rollout', 'register', 'schedule', 'sweep', 'sync', 'sync-rollout'];
+    const ofClusters = names.filter((name) => name.endsWith('-relay'));
+    expect(names.filter((name) => !name.endsWith('-relay')).sort()).toEqual(ofHub.map((role) => `${hubName}-ap-southeast-1-${role}`));
+    expect(ofClusters).toEqual([
+      `${hubName}-ap-southeast-1-${'c'.repeat(15)}-d1166c-relay`,
+      `${hubName}-ap-southeast-1-${'c'.repeat(15)}-e2976d-relay`,
+    ]);
+    expect(Math.max(...names.map((name) => name.length))).toBeLessThanOrEqual(64);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('roles have these names too where the region is known only at the deploy', () => {
+    const named = (region: string): string[] =>
+      rolesOf(region).map((name) =>
+        name
+          .replace('{"Fn::Join":["",[', '')
+          .replace(/",\{"Ref":"AWS::Region"\},"|eu-west-1/, 'REGION')
+          .replace(/\]\]\}$/, ''),
+      );
+    expect(named('')).toEqual(named('eu-west-1'));
+  });
 });

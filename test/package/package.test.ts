@@ -30,6 +30,7 @@ describe('the package', () => {
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
+      /^package\/docs\/([\w-]+\.(md|png)|decisions\/[\w-]+\.md)$/,
       /^package\/infra\/relay\/chart\/(Chart\.yaml|README\.md|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
     ];
     expect(files.filter((file) => !known.some((pattern) => pattern.test(file)))).toEqual([]);
@@ -65,6 +66,18 @@ describe('the package', () => {
       expect(notices).toContain(`${name} ${version} (`);
     }
   });
+});
+
+it('the first line of the runbook finds the command from any folder, where it is installed for the whole machine', async () => {
+  const prefix = join(installed.folder, '../machine');
+  const elsewhere = join(installed.folder, '../elsewhere');
+  const [, line = ''] = (await readFile(ours('docs/runbook.md'), 'utf8')).match(/\*\*If you remember one thing\*\*: `([^`]+)`/) ?? [];
+  const page = await readFile(ours('docs/getting-started.md'), 'utf8');
+  const command = /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ?? '';
+  // The environment names no hub, so the command itself prints the error.
+  const script = `${command} >&2 && mkdir ${elsewhere} && cd ${elsewhere} && ${line}`;
+  const { code, err } = await installed.run('env', `npm_config_prefix=${prefix}`, 'npm_config_offline=true', 'bash', '-c', script);
+  expect({ line, code, err }).toMatchObject({ line: 'npx fleet-endpoints cluster pause --all', code: 2, err: expect.stringContaining('no hub: ') });
 });
 
 describe('in an empty folder', () => {

@@ -3,6 +3,7 @@
  * that delays the call or its answer makes every order that DynamoDB could. It refuses what DynamoDB would refuse.
  */
 
+import { dirtyKeysOf } from '#shared/store/dirty-index.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { type Change, type Condition, type Item, type Key, RangeTooLarge, type Table, type Value } from '#shared/store/table.ts';
 import { compareBytes } from './table-memory-values.ts';
@@ -86,15 +87,16 @@ export function memoryTable(): MemoryTable {
     async delete(key, condition) {
       return write(key, () => undefined, condition) !== false;
     },
-    async queryDirty(partition, until, limit) {
+    async queryDirty(cluster, until, limit) {
+      const keys = dirtyKeysOf(cluster);
       const owed: (Key & { readonly dirtyAt: number })[] = [];
       for (const items of partitions.values()) {
         for (const { pk, sk, dirtyIn, dirtyAt } of items) {
-          if (dirtyIn === partition && typeof dirtyAt === 'number' && dirtyAt <= until) owed.push({ pk, sk, dirtyAt });
+          if (keys.includes(dirtyIn as string) && typeof dirtyAt === 'number' && dirtyAt <= until) owed.push({ pk, sk, dirtyAt });
         }
       }
       const found = owed.sort((a, b) => a.dirtyAt - b.dirtyAt || compareBytes(a.pk, b.pk) || compareBytes(a.sk, b.sk)).slice(0, limit);
-      units.read += 0.5 * started(found.length * 150, 4096);
+      units.read += 0.5 * keys.length * started((found.length / keys.length) * 150, 4096);
       return found;
     },
     async scanKeys(after) {

@@ -1,6 +1,7 @@
 /** Names in README, CONTRIBUTING and docs/ must exist, and their prose must be readable in a diff. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { program } from '#infra/command/program.ts';
 import { mutants } from '#test/simulation/mutants.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')];
@@ -39,6 +40,28 @@ it('every command that a page names is one of package.json', () => {
     [...readFileSync(page, 'utf8').matchAll(commands)].flatMap(([, name = '']) => (name in scripts ? [] : [`${page}: ${name}`])),
   );
   expect(unknown).toEqual([]);
+});
+
+it('every command of the package that a page names is one, and no page for its users names a script of a checkout', () => {
+  const known = new Map(program().commands.map((command) => [command.name(), new Set(command.commands.map((sub) => sub.name()))]));
+  const named = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/npx fleet-endpoints ([a-z]+)(?: ([a-z-]+)\b)?/g)].map(([text, name = '', sub]) => ({
+      page,
+      text,
+      name,
+      sub,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  const isKnown = ({ name, sub }: (typeof named)[number]): boolean => {
+    const subs = known.get(name);
+    return subs !== undefined && (subs.size === 0 || sub === undefined || subs.has(sub));
+  };
+  expect(named.filter((command) => !isKnown(command))).toEqual([]);
+  const scripts = pages.filter((page) =>
+    /npm\s+run\s+(-s\s+)?(cluster|explain|history|redrive|relay|synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')),
+  );
+  expect(scripts).toEqual([]);
 });
 
 it('docs/architecture.md has the mechanism that every mutant of the simulation removes', () => {

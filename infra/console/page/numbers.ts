@@ -27,8 +27,8 @@ export function numbers({ title, unit, series }: Widget, id: string): WidgetView
   };
 }
 
-/** The two numbers are placeholders, because these widgets show no series whose threshold depends on them. */
-const alarms = [...hubAlarms({ lambdaConcurrencyLimit: 1_000, clusters: 1 }), ...clusterAlarms('ticket')].filter((a) => a.is === '>');
+/** The number is a placeholder, because these widgets show no series whose threshold depends on it. */
+const alarms = [...hubAlarms(1_000), ...clusterAlarms('ticket')].filter((a) => a.is === '>');
 
 function limitOf({ label: _, ...series }: Widget['series'][number]) {
   const key = canonical(series);

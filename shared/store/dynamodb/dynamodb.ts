@@ -14,6 +14,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
+import { dirtyKeysOf } from '../dirty-index.ts';
 import { itemSize } from '../item-size.ts';
 import { type Item, type Key, type KeyRange, RangeTooLarge, type Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
@@ -101,15 +102,16 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       return output !== false;
     },
 
-    async queryDirty(partition, until, limit) {
-      const input = {
+    async queryDirty(cluster, until, limit) {
+      const input = (key: string) => ({
         IndexName: dirtyIndex.name,
         KeyConditionExpression: '#p = :p AND #s <= :s',
         ExpressionAttributeNames: { '#p': dirtyIndex.partition, '#s': dirtyIndex.sort },
-        ExpressionAttributeValues: { ':p': encodeValue(partition), ':s': encodeValue(until) },
-      };
-      const items = await pages('queryDirty', input, { atMost: limit });
-      return items.map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
+        ExpressionAttributeValues: { ':p': encodeValue(key), ':s': encodeValue(until) },
+      });
+      const found = await Promise.all(dirtyKeysOf(cluster).map((key) => pages('queryDirty', input(key), { atMost: limit })));
+      const items = found.flat().map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
+      return items.sort((a, b) => a.dirtyAt - b.dirtyAt).slice(0, limit);
     },
 
     async scanKeys(after) {

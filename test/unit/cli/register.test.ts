@@ -87,5 +87,7 @@ it('files of another hub are refused, and so is a cluster that is in none', asyn
   );
   await expect(run('unknown')).rejects.toThrow(/no cluster unknown in .*clusters\.yaml: it has shop, blog, not-deployed/);
   await expect(run(undefined)).rejects.toThrow('which cluster? shop, blog, not-deployed, or --all');
-  await expect(run('shop', false, { ...files, outputs: 'nowhere.json' })).rejects.toThrow('there is no nowhere.json: npm run deploy writes it');
+  await expect(run('shop', false, { ...files, outputs: 'nowhere.json' })).rejects.toThrow(
+    'there is no nowhere.json: cdk deploy --outputs-file writes it',
+  );
 });

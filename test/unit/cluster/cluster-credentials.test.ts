@@ -64,7 +64,7 @@ async function entered(
   auth: ApiAccess['auth'],
   cloud: Awaited<ReturnType<typeof aws>>,
   lets: (shown: string) => boolean,
-  tls?: KeyPair,
+  tls?: KeyPair & { readonly trusts?: string | undefined },
   registered = 'u',
 ) {
   const shown: string[] = [];
@@ -79,7 +79,11 @@ async function entered(
     ? https.createServer({ cert: tls.clientCertificate, key: tls.clientKey, requestCert: true, rejectUnauthorized: false, ca: trusted }, handle)
     : http.createServer(handle);
   const port = await listen(server as http.Server);
-  const api = { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, ...(tls && { ca: tls.clientCertificate }), auth };
+  const api = {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    ...(tls && { ca: 'trusts' in tls ? tls.trusts : tls.clientCertificate }),
+    auth,
+  };
   const meta = decodeCluster('c', { ...metaKey('c'), uid: registered }, { ...accessKey('c'), api: JSON.stringify(api) });
   const registry = clusterRegistry({
     connectionsFile: undefined,
@@ -217,6 +221,20 @@ describe('a cluster with a secret', () => {
 });
 
 describe('an EKS cluster', () => {
+  const auth = { type: 'eks', clusterName: 'shop' } as const;
+
+  it('an EKS cluster is no cluster that the public authorities know: without its own authority no call and no token reaches it', async () => {
+    const { shown, call } = await entered(auth, await aws(), () => true, { ...former, trusts: undefined });
+    await expect(call()).rejects.toThrow('self-signed certificate');
+    expect(shown).toEqual([]);
+  });
+
+  it('an EKS cluster is known by its authority in base64 too, as CloudFormation fills it in', async () => {
+    const trusts = Buffer.from(former.clientCertificate).toString('base64');
+    const { call } = await entered(auth, await aws(), () => true, { ...former, trusts });
+    expect(await call()).toBe('u');
+  });
+
   it('an EKS cluster is shown one token for ten of its fifteen minutes, of the region that is configured', async () => {
     const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', region: 'us-west-2' }, await aws(), () => true);
     await call();

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
 import { callLevelLess, writeInGroups } from '#infra/local/dynalite-level.ts';
 import { keepParsed, keepParsedExpressions } from '#infra/local/dynalite-parsed-expressions.ts';
+import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { tableContract } from '#test/contract/table.ts';
 
@@ -49,7 +50,7 @@ tableContract('that of a local run', async () => dynamoTable(client, 'fleet'));
 it('the table of a local run has the same content after a restart, with deletions', async () => {
   const before = dynamoTable(client, 'fleet');
   const keys = Array.from({ length: 200 }, (_, i) => ({ pk: 'restart', sk: `item-${i}` }));
-  await Promise.all(keys.map((key, i) => before.put({ ...key, n: i, dirtyIn: 'restart', dirtyAt: i })));
+  await Promise.all(keys.map((key, i) => before.put({ ...key, n: i, dirtyIn: dirtyKeyOf('restart', 'ns', key.sk), dirtyAt: i })));
   await Promise.all(keys.slice(100).map((key) => before.delete(key)));
   await close();
   await open();

@@ -12,6 +12,7 @@ import { createQueues } from '#infra/local/create-queues.ts';
 import { createTable } from '#infra/local/create-table.ts';
 import { type ChildSpec, startChild } from '#infra/local/supervisor.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
+import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
 const aws = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
@@ -122,7 +123,7 @@ it.concurrent('a killed table keeps all accepted writes', async (test) => {
   const client = new DynamoDBClient({ ...aws, endpoint: `http://127.0.0.1:${port}`, maxAttempts: 10 });
   await createTable(client, 'fleet');
   const table = dynamoTable(client, 'fleet');
-  for (let i = 0; i < 50; i++) await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: 'c', dirtyAt: i });
+  for (let i = 0; i < 50; i++) await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`), dirtyAt: i });
   process.kill(child.pid as number, 'SIGKILL');
   await expect.poll(() => child.restarts).toBe(1);
   expect(await table.query('p')).toHaveLength(50);

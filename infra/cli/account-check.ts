@@ -1,0 +1,52 @@
+/** `config check --account`: asks AWS, by calls that read, what no synthesis knows. */
+import type { Config } from '#infra/config/config.ts';
+import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { type AccountDeps, checkCluster } from './account-cluster.ts';
+import type { Finding } from './account-finding.ts';
+import { checkHub } from './account-hub.ts';
+
+export async function checkAccount(deps: AccountDeps, { hub, clusters }: Config): Promise<readonly Finding[]> {
+  const findings: Finding[] = [...(await checkHub(deps.aws, hub))];
+  // One after the other: the command line of AWS is a process for each question.
+  for (const cluster of clusters) findings.push(...(await checkCluster(deps, hub, cluster)));
+  return findings;
+}
+
+/** A refusal is an answer too: no credentials are sent. */
+export const reachApi: AccountDeps['reach'] = async ({ url, ca }) => {
+  const transport = httpTransport({ server: url, ...(ca && { ca }) }, { timeoutMs: 5_000 });
+  try {
+    await transport.request('GET', '/version');
+  } finally {
+    transport.close();
+  }
+};
+
+const marks = { fine: 'ok     ', wrong: 'WRONG  ', unknown: 'unknown' } as const;
+
+export const findingLines = ({ of, question, verdict, found, todo }: Finding): readonly string[] => [
+  `${marks[verdict]} ${of}: ${question}: ${found}`,
+  ...(todo ? [`        ${todo}`] : []),
+];
+
+/** The rights that the questions about this file need. */
+export function accountPolicy({ hub, clusters }: Config): object {
+  const secrets = clusters.flatMap(({ api }) => (api?.auth.type === 'secret' ? [api.auth.secretArn] : []));
+  const reads = [
+    'lambda:GetAccountSettings',
+    'eks:DescribeCluster',
+    'eks:DescribeAddon',
+    'eks:ListPodIdentityAssociations',
+    'eks:DescribePodIdentityAssociation',
+    'kms:DescribeKey',
+    'kms:GetKeyPolicy',
+    ...(Object.values(hub.alarms).some(Boolean) ? ['sns:GetTopicAttributes'] : []),
+  ];
+  return {
+    Version: '2012-10-17',
+    Statement: [
+      { Effect: 'Allow', Action: reads, Resource: '*' },
+      ...(secrets.length > 0 ? [{ Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secrets }] : []),
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import type { Table } from '#shared/store/table.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
+import { takeWork } from '#shared/workqueue/take.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+/** The driver's view of a call whose first answer is lost: DynamoDB has applied it, and the condition refuses the repetition. */
+const losesAnswer = (table: Table, isLost: (update: number) => boolean): Table => {
+  let updates = 0;
+  return {
+    ...table,
+    async update(...call) {
+      const answer = await table.update(...call);
+      return isLost(++updates) ? table.update(...call) : answer;
+    },
+  };
+};
+
+async function workFor() {
+  const clock = { now: 1_000_000 };
+  const table = memoryTable();
+  const queues = memoryClusterQueues(() => clock.now);
+  const bounced: string[] = [];
+  let leases = 0;
+  const deps = {
+    table: table as Table,
+    queues: () => queues,
+    metrics: { put: (name: string) => void bounced.push(name) },
+    now: () => clock.now,
+    newLeaseId: () => `lease-${++leases}`,
+    leaseEndWakeUps: new LeaseEndWakeUps(),
+  };
+  await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
+  const message = readWakeUp(queues.syncs.waiting()[0]!.body) as WakeUpMessage;
+  bounced.length = 0;
+  return { clock, table, deps, bounced, message };
+}
+
+it('a claim whose answer is lost is this worker’s, which does not wait for the end of its own lease', async () => {
+  const { table, deps, bounced, message } = await workFor();
+  const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 1) }, message);
+  expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, controllers: ['endpoints', 'slices'] } });
+  expect(bounced).toEqual([]);
+});
+
+it('the lease of a worker that died is known as taken over, if the answer is lost too', async () => {
+  const { clock, table, deps, message } = await workFor();
+  expect((await takeWork(deps, message)).kind).toBe('claimed');
+  clock.now += 3_600_000;
+  // The first update is the claim for a service that no worker holds.
+  const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 2) }, message);
+  expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-3', wasTakenOver: true } });
+});
+
+it('a lease of another worker is none of this worker’s, whatever was lost before', async () => {
+  const { deps, bounced, message } = await workFor();
+  expect((await takeWork(deps, message)).kind).toBe('claimed');
+  expect((await takeWork(deps, message)).kind).toBe('lease-busy');
+  expect(bounced).toEqual(['Bounced']);
+});
