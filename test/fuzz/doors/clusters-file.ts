@@ -77,14 +77,15 @@ const textOf = (value: Edited | Changed): string => {
   return cut(text.slice(0, place) + inserted + text.slice(place + removed), share);
 };
 
-const maxMs = 2_000;
+/** Processor time of the process, so that a busy machine does not count. */
+const maxMicroseconds = 2_000_000;
 
 export const clustersFile: Door<Edited | Changed> = {
   name: 'clusters-file',
   cases: 40,
   values: fc.oneof<Arbitrary<Edited | Changed>[]>(edited, fc.record({ changes: mutations })) as Arbitrary<Edited | Changed>,
   check(value) {
-    const started = performance.now();
+    const before = process.cpuUsage();
     try {
       const { hub, clusters } = parseConfig('clusters.yaml', textOf(value));
       ensure(typeof hub.name === 'string' && clusters.every(({ id }) => /^[a-z0-9-]+$/.test(id)), 'a file is read into something else than a fleet');
@@ -93,6 +94,7 @@ export const clustersFile: Door<Edited | Changed> = {
       for (const line of error.message.split('\n'))
         ensure(/^clusters\.yaml:\d+:\d+: \S|^\s|^$/.test(line), `a mistake has no place: ${line.slice(0, 200)}`);
     }
-    ensure(performance.now() - started < maxMs, 'a file takes more than two seconds');
+    const { user, system } = process.cpuUsage(before);
+    ensure(user + system < maxMicroseconds, 'a file takes more than two seconds of the processor');
   },
 };
