@@ -74,7 +74,7 @@ export class Session {
     const { source, queue, clock, meter, election, maySend } = this.#deps;
     const { header } = this.outbox;
     let kubernetes: string | undefined;
-    // Not awaited: an API server that does not answer must not delay a heartbeat.
+    // The call is not awaited, because an API server that does not answer must not delay a heartbeat.
     const readVersion = (): void =>
       void source.version(signal).then(
         (version) => {

@@ -58,7 +58,7 @@ export function membershipAttributes(membership: ClustersetMembership): { readon
   return { [attribute]: JSON.stringify(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 
-/** The clusters that import, or did, in the order of their ids. Their own records say which of them still do. */
+/** Returns present and former importers, in the order of their ids. Their own records have their current state. */
 export async function listImporters(table: Table): Promise<readonly string[]> {
   return (await table.query(importersPartition)).map((item) => unescaped(item.sk));
 }

@@ -1,4 +1,4 @@
-/** Conditions of exports and imports, which do not flap: a condition that says the same keeps its time, and a status that says the same is not written. */
+/** Conditions of exports and imports. An unchanged condition keeps its time, and an unchanged status is not written. */
 
 import type { Condition } from '#shared/kube/mcs-types.ts';
 import type { ExportValidity } from './export-validity.ts';
@@ -6,11 +6,11 @@ import type { Conflict } from './merge.ts';
 
 export interface ExportStanding {
   readonly validity: ExportValidity;
-  /** Of all exports of the name together; none for one that is not valid. */
+  /** Conflicts between all exports of the name. An invalid export has none. */
   readonly conflicts: readonly Conflict[];
   /** Why the export has not come to each of its importers, or not whole; undefined: it has. */
   readonly failure?: ExportFailure | undefined;
-  /** What is wrong with annotations of an export that is valid all the same. */
+  /** Problems of annotations. They do not make the export invalid. */
   readonly problems?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function exportConditions({ validity, conflicts, failure, problems = [] }
   ];
 }
 
-/** What a condition says, without the time since when. */
+/** A condition without its time. */
 export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 export interface Existing {
@@ -51,8 +51,8 @@ export interface Existing {
 }
 
 /**
- * The list of conditions to be written; undefined: the object says it already. Conditions of other types, which another controller keeps, stay. `now`:
- * RFC 3339, whole seconds.
+ * Returns the conditions to write, or undefined if the object has them already. Conditions of other types belong to other controllers and stay. `now` is
+ * RFC 3339 with whole seconds.
  */
 export function changedConditions(said: readonly Said[], { generation, conditions = [] }: Existing, now: string): readonly Condition[] | undefined {
   const next = said.map((s): Condition => {

@@ -42,7 +42,7 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   const isOwned = isOwnedBy(current, serviceImport);
   if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
   const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
-  // What the merge says nothing of goes, or it would stay from a former merge; and a selector would give it the built-in controllers' slices.
+  // Fields without a value in the merge are removed, because they may come from a former merge. A selector would add the built-in controllers' slices.
   const { sessionAffinityConfig, trafficDistribution, ipFamilies, selector: _, externalIPs: __, ...kept } = spec;
   return {
     kind: 'update',
@@ -69,7 +69,7 @@ export function likeService(merged: MergedExports, service: Service): MergedExpo
   return { ...merged, spec: { ...merged.spec, type: hasClusterIPNone(service) ? 'Headless' : 'ClusterSetIP', ipFamilies } };
 }
 
-/** Of both families the first one is the cluster's choice. */
+/** The cluster chooses the first family of a dual-stack Service. */
 const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
   draft.spec.ipFamilies !== undefined && spec?.ipFamilies !== undefined && spec.ipFamilies[0] !== draft.spec.ipFamilies[0];
 
@@ -90,7 +90,7 @@ function draftOf({ spec }: MergedExports, { apiVersion, metadata: { namespace = 
     spec: {
       type: 'ClusterIP',
       ...(spec.type === 'Headless' && { clusterIP: 'None' }),
-      // Of a family that not every export has, a client would reach nobody, or some clusters only.
+      // The families are those of the export with precedence, so an export that joins changes no address.
       ...(isSingle ? { ipFamilyPolicy: 'SingleStack', ipFamilies: [family] } : { ipFamilyPolicy: 'PreferDualStack' }),
       ports: spec.ports.map(({ name: port, ...rest }) => ({ ...(port !== undefined && { name: port }), ...rest, targetPort: rest.port })),
       sessionAffinity: spec.sessionAffinity ?? 'None',
@@ -101,7 +101,7 @@ function draftOf({ spec }: MergedExports, { apiVersion, metadata: { namespace = 
   };
 }
 
-/** In what the draft says, and in what it leaves out on purpose. The rest is the API server's: addresses, families, node ports. */
+/** Compares the draft's fields and its deliberate omissions. The API server sets the rest: addresses, families, node ports. */
 function isAsDrafted({ metadata, spec = {} }: Service, draft: DerivedDraft): boolean {
   const drafted = draft.spec;
   const { ports: _, ipFamilies, ...fields } = drafted;

@@ -1,10 +1,10 @@
-/** Is a ServiceExport one that takes part (MC-10, MC-60, MC-63)? Its `Valid` condition says so, with the reason. */
+/** The validity of a ServiceExport (MC-10, MC-60, MC-63). Its `Valid` condition has the result and the reason. */
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import { excludedNamespaces } from './mcs-names.ts';
 
-/** What a cluster may export: namespaces by name, or all but the excluded ones. */
+/** Namespaces that a cluster may export: by name, or all except the excluded ones. */
 export type AllowedNamespaces = readonly string[] | 'all';
 
 /** The first two are the API's own reasons; the others are ours. */

@@ -13,7 +13,7 @@ export interface ImportToHint {
   readonly merged: MergedExports;
   readonly importer: Importer;
   readonly families: readonly AddressType[];
-  /** What each source gives. */
+  /** The pods of each source. */
   readonly given: readonly GivenPods[];
   readonly kept: readonly KeptSlice[];
 }
@@ -58,7 +58,7 @@ function keptOf(kept: readonly KeptSlice[], family: AddressType): readonly KeptE
   return kept
     .filter(({ slice }) => slice.addressType === family)
     .flatMap(({ cluster, slice }) =>
-      // Kube-proxy takes an endpoint that does not say otherwise for ready.
+      // Kube-proxy treats an endpoint without the condition as ready.
       (slice.endpoints ?? []).map((e) => ({
         cluster,
         isReady: e.conditions?.ready !== false,

@@ -41,9 +41,10 @@ export const isOwnedBy = ({ metadata }: Service, serviceImport: AnImport): boole
   (metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
 
 /**
- * Another implementation that knows our ServiceImport gives its Service the same name, label and owner. So one of the three stands for the hub:
- * - our label, with the owner, or with the name of the import where a deletion of the former import has orphaned the Service;
- * - without our label the address, which the hub has copied into the import.
+ * Another implementation that knows our ServiceImport gives its Service the same name, label and owner. The hub therefore needs one of these proofs:
+ * - our label and the owner;
+ * - our label and the name of the import, if a deletion of the former import has orphaned the Service;
+ * - without our label, the address that the hub has copied into the import.
  */
 export function isDerivedFrom(service: Service, serviceImport: AnImport): boolean {
   const isOwned = isOwnedBy(service, serviceImport);

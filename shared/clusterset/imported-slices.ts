@@ -21,7 +21,7 @@ export interface ImportSource {
   /** As the source cluster has it. Undefined: not read, for the source is not fresh. */
   readonly exported?: {
     readonly service: Service;
-    /** Those that it selects. */
+    /** The pods that the Service selects. */
     readonly pods: readonly Pod[];
     readonly nodes: ReadonlyMap<string, Node>;
   };
@@ -42,7 +42,7 @@ export interface ToImport {
 }
 
 export interface ImportedSlicesPlan {
-  /** Of each fresh source. */
+  /** The plan of each fresh source. */
   readonly plans: ReadonlyMap<string, SlicesPlan>;
   /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
   readonly withdrawn: readonly EndpointSlice[];
@@ -107,7 +107,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), copies, held, leftOut, hinted: why };
 }
 
-/** What the import exposes of the export. An export of whose ports none is left, because they all conflict, has no endpoints here. */
+/** Returns the part of the export that the import exposes. An export whose ports all conflict has no endpoints. */
 function offeredBy({ cluster, exported, podCidrs }: ImportSource, merged: MergedExports): SourcePods {
   const { service, pods } = exported as NonNullable<ImportSource['exported']>;
   const own = service.spec?.ports ?? [];

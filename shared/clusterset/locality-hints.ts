@@ -9,7 +9,7 @@ import type { Locality } from './locality.ts';
 /** The cluster that imports. */
 export interface Importer {
   readonly cluster: string;
-  /** Of its nodes, in order; read only where an export asks for a locality. */
+  /** Zones of the importer's nodes, in order. They are read only if an export asks for a locality. */
   readonly zones: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface ToHint {
   readonly importer: Importer;
   /** Does the importing cluster export the name itself? */
   readonly isSource: boolean;
-  /** Of one family. */
+  /** Endpoints of one family. */
   readonly endpoints: readonly EndpointToHint[];
   readonly kept: readonly KeptEndpoint[];
 }
@@ -74,7 +74,7 @@ interface Spill {
   readonly why: string;
 }
 
-/** As many as make the used endpoints the wanted share of all ready ones. Without a local one none is hinted in: then all are used. */
+/** Returns enough endpoints to reach the wanted share of all ready endpoints. Without a local endpoint the result is empty, and all endpoints are used. */
 function spillOf({ locality: { minLocal = 0 }, importer, endpoints, kept }: ToHint): Spill {
   const ready = [...endpoints, ...kept].filter((e) => e.isReady);
   const local = ready.filter((e) => e.cluster === importer.cluster).length;

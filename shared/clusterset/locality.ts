@@ -12,7 +12,7 @@ export interface Locality {
 export interface AskedLocality {
   /** Undefined: any endpoint is as good as another. */
   readonly locality: Locality | undefined;
-  /** What is wrong with the annotations, for the owner of the export. */
+  /** Problems of the annotations, for the owner of the export. */
   readonly problems: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { ImportPort } from '#shared/kube/mcs-types.ts';
 import type { ServicePort } from '#shared/kube/types.ts';
 import type { ExportedService } from './precedence.ts';
 
-/** More than these are left out, and said to be. */
+/** Further ports are left out, and the conditions name them. */
 export const maxPorts = 64;
 
 export interface MergedPorts {
@@ -32,7 +32,7 @@ export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
   return { ports, conflict: first === undefined ? `Conflicting ports. ${count}` : `Conflicting ports. ${first} ${count}` };
 }
 
-/** Those ports of the export's Service that the import has too: traffic to the others goes to other clusters alone ("strict", MC-15). */
+/** Returns the ports that the export's Service and the import share. Traffic to other ports goes only to other clusters ("strict", MC-15). */
 export function exposedPorts(own: readonly ServicePort[] | undefined, merged: readonly ImportPort[]): readonly ServicePort[] {
   return (own ?? []).filter((port) => merged.some((m) => isSamePort(m, importPort(port))));
 }

@@ -1,5 +1,5 @@
 /**
- * What the exports of one name make together (MC-13..17, MC-56). Every cluster computes it by itself from the same records, without a leader: so it is
+ * The merge of the exports of one name (MC-13..17, MC-56). Every cluster computes it by itself from the same records, without a leader: so it is
  * total, and the order of the exports makes no difference.
  */
 import { sameLabels } from '#shared/kube/labels.ts';
@@ -84,7 +84,7 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
 
 const typeOf = ({ spec }: ExportedService): ImportType => (hasClusterIPNone({ metadata: { name: '' }, spec }) ? 'Headless' : 'ClusterSetIP');
 
-/** What the API server sets where the Service says nothing: the projection leaves it out. */
+/** The API server's defaults, which the projection leaves out. */
 const affinityOf = ({ spec }: ExportedService): string => spec.sessionAffinity ?? 'None';
 const affinitySeconds = ({ spec }: ExportedService): number => spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
 const policyOf = ({ spec }: ExportedService): string => spec.internalTrafficPolicy ?? 'Cluster';

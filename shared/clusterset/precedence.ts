@@ -5,7 +5,7 @@ import type { Locality } from './locality.ts';
 /** A valid export of one cluster. */
 export interface ExportedService {
   readonly cluster: string;
-  /** Of the ServiceExport. */
+  /** UID of the ServiceExport. */
   readonly uid: string;
   /** creationTimestamp of the ServiceExport. */
   readonly createdAt: string | undefined;
@@ -25,7 +25,7 @@ export interface Winner {
 /** `sinceMs`: since when it decides, ms since the epoch. */
 type RecordedWinner = Winner & { readonly sinceMs: number };
 
-/** Relays speak at their own pace: until then an older export may just not have been heard of. */
+/** An older export may arrive until then, because relays send independently of each other. */
 export const settledAfterMs = 60_000;
 
 /** The export that goes on deciding. Undefined: none has decided for long enough, so the oldest does. */
@@ -35,7 +35,7 @@ export function settledWinner(recorded: string | undefined, nowMs: number): Winn
   return nowMs - sinceMs >= settledAfterMs ? winner : undefined;
 }
 
-/** What is to be recorded; undefined: it is the one that decided so far. */
+/** Returns the record to save, or undefined if the recorded winner is still the winner. */
 export function winnerToRecord({ cluster, uid }: Winner, recorded: string | undefined, nowMs: number): string | undefined {
   const before = recorded === undefined ? undefined : (JSON.parse(recorded) as RecordedWinner);
   if (before?.cluster === cluster && before.uid === uid) return undefined;
@@ -49,7 +49,7 @@ export function winnerToRecord({ cluster, uid }: Winner, recorded: string | unde
  */
 export type Precedence = 'sticky' | 'oldest';
 
-/** The exports in the order of their precedence, whatever order they come in: the former winner, then by age, then by cluster. */
+/** Returns the exports in the order of their precedence: the former winner, then by age, then by cluster. The order of the input has no effect. */
 export function inPrecedence(
   exports: readonly ExportedService[],
   { winner, precedence }: { readonly winner: Winner | undefined; readonly precedence: Precedence },

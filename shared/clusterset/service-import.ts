@@ -22,7 +22,7 @@ export type ImportPlan =
   | { readonly kind: 'update'; readonly object: ServiceImport }
   /** With its uid and resourceVersion as preconditions. The garbage collector follows: derived Service, then slices (MC-31). */
   | { readonly kind: 'delete'; readonly object: ServiceImport }
-  /** Of another implementation: it is left alone, and our exports say so. */
+  /** The import belongs to another implementation. The hub leaves it alone, and our exports report it. */
   | { readonly kind: 'not-ours' };
 
 export interface ImportToPlan {
@@ -61,7 +61,7 @@ export function planImport({ namespace, name, set, merged, current, derived, wri
   return { kind: 'update', object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec } };
 }
 
-/** Addresses and families are those of the derived Service in this cluster: families of which it has no address reach nobody here. */
+/** Addresses and families come from the derived Service in this cluster. A family without an address is unreachable here. */
 function specOf({ spec: { ipFamilies: _, ...spec } }: MergedExports, derived: Service | undefined): ImportSpec {
   const isSameType = derived && (derived.spec?.clusterIP === 'None') === (spec.type === 'Headless');
   if (!isSameType) return spec;

@@ -9,7 +9,7 @@ export interface SourcePods {
   readonly cluster: string;
   /** The exported Service, with the ports that the import exposes of it. */
   readonly service: Service;
-  /** Those that it selects. */
+  /** The pods that the Service selects. */
   readonly pods: readonly Pod[];
   /** The cluster's own ranges of pod addresses; undefined: any address. */
   readonly podCidrs: readonly Cidr[] | undefined;
@@ -45,8 +45,7 @@ interface Owner {
 }
 
 /**
- * `sources` in the order of their precedence. `kept`: slices of other sources, which stay as they are whatever comes of this: their addresses are
- * taken.
+ * `sources` are in the order of their precedence. `kept` are slices of other sources, which stay as they are, so their addresses are in use.
  */
 export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = maxEndpoints): ChosenPods {
   const taken = takenBy(kept);
@@ -139,7 +138,7 @@ function takenBy(kept: readonly KeptSlice[]): Map<string, Owner> {
   return taken;
 }
 
-/** Of an endpoint without ports the address itself. */
+/** The key of an endpoint without ports is its address. */
 const keysOf = (address: string, ports: readonly SlicePort[]): readonly string[] =>
   ports.length === 0 ? [`${address} `] : ports.map((p) => `${address} ${p.port}/${p.protocol}`);
 

@@ -1,12 +1,12 @@
 /**
- * Whether a source cluster's word counts, and when its endpoints may be taken away without it (MC-70..73, MC-76). A silent source is absent from what an
+ * The state of a source cluster, which decides whether its records count, and when its endpoints may be removed without it (MC-70..73, MC-76). A silent source is absent from what an
  * import run plans, which is not the same as a source without pods.
  */
 
 /**
- * - `fresh`: its records are what its endpoints are made of.
+ * - `fresh`: its endpoints follow its records.
  * - `silent`: its slices stay in every importer as they are.
- * - `evicted`: relay and API are both gone for as long as the policy says: its slices are withdrawn, if another source can take the traffic.
+ * - `evicted`: relay and API have both been gone for the time of the policy. Its slices are withdrawn if another source can take the traffic.
  */
 export type SourceState = 'fresh' | 'silent' | 'evicted';
 
@@ -35,7 +35,7 @@ export type Answer = 'itself' | 'not' | 'otherwise';
 
 /** Sweep's findings about a cluster. The two witnesses are independent: the relay sends, and the API answers the hub. */
 export interface Witness {
-  /** First lists of the present incarnation are applied, and no session is unbound: no doubt which history it speaks of. */
+  /** First lists of the present incarnation are applied, and no session is unbound. */
   readonly isSynced: boolean;
   readonly isPaused: boolean;
   /** ms since the epoch; 0: none has come. */

@@ -32,7 +32,7 @@ export async function concernedByBatch(given: BatchContext, woken: readonly Wake
 }
 
 /**
- * The batch read the cluster's record before it wrote its objects. A switch in between may have woken everything before these writes. So the record is read
+ * The batch read the cluster's record before it wrote its objects. A switch in between may have woken everything before these writes. The record is therefore read
  * again if a switch could concern an object of the batch.
  */
 async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {

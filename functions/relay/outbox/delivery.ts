@@ -37,7 +37,7 @@ export interface OutboxOptions {
   readonly gatherMs?: GatherWindow;
   /** The same for Endpoints and slices, which sync does not wait for. */
   readonly gatherOutputsMs?: number;
-  /** How long those that the hub wrote itself wait for others: they cost as much as a change, and tell the hub something only after a fault. */
+  /** Wait of the hub's own writes for further ones, ms. They cost as much as a change, and are news for the hub only after a fault. */
   readonly gatherEchoesMs?: number;
 }
 

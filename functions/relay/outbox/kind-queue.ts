@@ -71,7 +71,7 @@ export class KindQueue {
     for (const key of this.waiting.keys()) this.#remove(key);
   }
 
-  /** Nothing waits but echoes. */
+  /** True if only echoes wait. */
   get hasEchoesAlone(): boolean {
     return this.#prompt.size === 0;
   }
