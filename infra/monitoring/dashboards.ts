@@ -67,7 +67,6 @@ export const fleetDashboard: Dashboard = {
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
-          of('CredentialsEnding', 'Maximum', 'credentials end soon'),
         ]),
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
