@@ -67,6 +67,7 @@ export const fleetDashboard: Dashboard = {
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
+          of('CredentialsEnding', 'Sum', 'credentials end soon'),
         ]),
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),

@@ -32,7 +32,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
     await cluster.startRelay(manifest);
     await eventually(`the first lists of ${cluster.id}`, async () => {
       const listed = await to.cluster('list');
-      if (new RegExp(`^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences}$`, 'm').test(listed)) return true;
+      if (new RegExp(`^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences} +v1\\.\\d+\\.\\d+$`, 'm').test(listed)) return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
