@@ -66,10 +66,10 @@ async function playScript(lacked: readonly Feature[]): Promise<{ readonly shadow
   };
 }
 
-const playable = (lacked: readonly Feature[]): readonly Step[] => {
+function playable(lacked: readonly Feature[]): readonly Step[] {
   const without = new Set(lacked.flatMap(({ steps = [] }) => steps));
   return script.slice(0, values.steps === undefined ? undefined : Number(values.steps)).filter(({ what }) => !without.has(what));
-};
+}
 
 function isExplained(line: string, lacked: readonly Feature[], explained: Set<string>): boolean {
   const feature = lacked.find(({ explains }) => explains?.test(line));
