@@ -58,7 +58,7 @@ async function list<K extends InputKind>(
 ): Promise<{ readonly resourceVersion: string; readonly entries: readonly InputEntry[] }> {
   const api = await deps.cluster(cluster);
   const leftMs = endAtMs(deps) - deps.now();
-  const signal = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.max(1, leftMs)) : undefined;
+  const signal = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.max(1, Math.floor(leftMs))) : undefined;
   let bytes = 0;
   try {
     const { resourceVersion, items } = await api.list(kind, '', {

@@ -5,7 +5,7 @@ import { versions } from '../cluster-world.ts';
 import type { Scenario } from '../fleet.ts';
 
 export function ownership(scenario: Scenario): void {
-  scenario('a user’s changes of an import, its derived Service or its slices are reverted (G 27)', async ({ of }) => {
+  scenario('a user’s changes of an import, its derived Service or its slices are reverted, and a user’s annotation stays (G 27)', async ({ of }) => {
     await of('b').exported(['10.2.0.1']);
     const { api, namespace, eventually, seen } = of('a');
     const derived = derivedName(namespace, 'web');
@@ -15,12 +15,12 @@ export function ownership(scenario: Scenario): void {
         expect(service?.spec).toMatchObject({ ports: [{ name: 'http', port: 80, targetPort: 80 }], type: 'ClusterIP' });
         expect(service?.spec?.selector).toBeUndefined();
         expect(serviceImport?.spec).toMatchObject({ ips: service?.spec?.clusterIPs, ports: [{ name: 'http', port: 80, protocol: 'TCP' }] });
-        expect(serviceImport?.metadata.annotations).not.toHaveProperty('note');
         expect(seen()).toEqual(['b 10.2.0.1 ready']);
       });
     await isRight();
     await api.patch('ServiceImport', namespace, 'web', { spec: { ports: [] }, metadata: { annotations: { note: 'mine' } } });
     await isRight();
+    expect((await of('a').import())?.metadata.annotations).toHaveProperty('note');
     await api.patch('Service', namespace, derived, { spec: { selector: { app: 'other' }, ports: [{ name: 'http', port: 81 }] } });
     await isRight();
     await api.delete('Service', namespace, derived);

@@ -17,7 +17,7 @@ const pod = (name: string, labelBytes: number) => ({
 });
 
 /** Sweep makes the list of a cluster whose API has these pods. */
-async function confirmed(pods: Iterable<object>) {
+async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 0);
   await requestOwnList(table, 'c', 'Pod');
@@ -38,6 +38,7 @@ async function confirmed(pods: Iterable<object>) {
     metrics: { put() {} },
     log: silent,
     now: () => 1_000,
+    ...(deadlineMs !== undefined && { deadlineMs }),
     newId: () => 'id',
     flush() {},
   } as unknown as SweepDeps;
@@ -60,6 +61,11 @@ it('sweep’s own list is in parts that the queue takes, and names the object th
   ]);
   for (const body of bodies) expect(body.length).toBeLessThan(1 << 20);
   expect(toConfirm).toEqual([]);
+});
+
+it('an own list is sent where the time left is no whole number of milliseconds', async () => {
+  const { error, bodies } = await confirmed([pod('p-0', 10)], 45_000.93);
+  expect({ error, lists: bodies.length }).toEqual({ error: undefined, lists: 1 });
 });
 
 it('an API server that lists without an end is broken off before it fills the memory that all clusters share', async () => {
