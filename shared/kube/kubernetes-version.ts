@@ -9,6 +9,16 @@ export const isKubernetesVersion = (value: unknown): value is string => typeof v
 
 const minorOf = (version: string): number => Number(/^v1\.(\d+)/.exec(version)?.[1]);
 
+/** Behaviour of the built-in controllers, by the first version that has it. Shadow mode counts no difference where an older version lacks it. */
+const firstVersions = {
+  /** Endpoints have the label endpoints.kubernetes.io/managed-by (DF-7). */
+  endpointsManagedByLabel: 'v1.33',
+} as const;
+
+/** Returns true if the version has the behaviour, or is unknown. */
+export const hasBehaviour = (version: string | undefined, behaviour: keyof typeof firstVersions): boolean =>
+  !isKubernetesVersion(version) || minorOf(version) >= minorOf(firstVersions[behaviour]);
+
 /** Returns why the hub does not support the version; undefined if it does, or if the version is unknown. */
 export function unsupportedVersion(version: string | undefined): string | undefined {
   if (version === undefined || !isKubernetesVersion(version) || minorOf(version) >= minorOf(oldestSupported)) return undefined;

@@ -78,7 +78,16 @@ function isExplained(line: string, lacked: readonly Feature[], explained: Set<st
 }
 
 async function runSuite(files: readonly string[]): Promise<string> {
-  const args = ['vitest', 'run', '--config', 'test/cluster/vitest.config.ts', '--reporter=json', '--outputFile=/dev/stdout', '--silent', ...files];
+  const args = [
+    'vitest',
+    'run',
+    '--config',
+    'test/cluster/vitest.config.ts',
+    '--reporter=json',
+    '--outputFile=/dev/stdout',
+    '--silent=true',
+    ...files,
+  ];
   const child = spawn('npx', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => {

@@ -7,9 +7,10 @@ import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { hasBehaviour } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
-import { annotationOverCapacity, optInManagedBy } from '#shared/kube/names.ts';
+import { annotationOverCapacity, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
@@ -72,16 +73,22 @@ export function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inpu
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
   const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
+  const isLabelled = hasBehaviour(meta.relay.kubernetesVersion, 'endpointsManagedByLabel');
+  const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(isLabelled ? e : withoutManagedBy(e)) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
-    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints')
-      ? diff('Endpoints', current ? endpointsLines(current) : [], wanted ? endpointsLines(wanted) : [])
-      : []),
+    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints') ? diff('Endpoints', lines(current), lines(wanted)) : []),
     ...(inputs.writers.slices.task === 'compare' && isSaved('EndpointSlice')
       ? diff('EndpointSlices', sliceLines(slices), sliceLines(slicesAfter(slices, plan)))
       : []),
   ];
+}
+
+/** The controllers before v1.33 write no such label. */
+function withoutManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
+  const { [labelEndpointsManagedBy]: _, ...labels } = metadata.labels ?? {};
+  return { ...endpoints, metadata: { ...metadata, labels } };
 }
 
 function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {

@@ -8,7 +8,7 @@ import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '../slices/fixtures.ts';
 
-const meta = { mode: 'shadow', optIn: 'off', settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 } } as never;
+const meta = { relay: {}, mode: 'shadow', optIn: 'off', settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 } } as never;
 const key = { cluster: 'c', namespace: 'ns', name: 'foo' };
 const ports = [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }];
 const web = service({ clusterIP: 'None', trafficDistribution: 'PreferSameNode', ports }, { labels: { team: 'a' } });
@@ -22,12 +22,40 @@ const slice = (): EndpointSlice => {
   return { ...draft, metadata: { ...draft?.metadata, name: 'foo-1' } } as EndpointSlice;
 };
 
-const compared = ({ endpoints: e = endpoints, slices = [slice()] }: { endpoints?: Endpoints; slices?: readonly EndpointSlice[] }) => {
+const compared = ({
+  endpoints: e = endpoints,
+  slices = [slice()],
+  version,
+}: {
+  endpoints?: Endpoints;
+  slices?: readonly EndpointSlice[];
+  version?: string;
+}) => {
   const outputs = [{ kind: 'Endpoints', object: e }, ...slices.map((object) => ({ kind: 'EndpointSlice', object }))];
-  return differencesOf(meta, key, { ...input, writers: writersFor(web, meta), outputs } as never);
+  return differencesOf({ ...(meta as object), relay: { kubernetesVersion: version } } as never, key, {
+    ...input,
+    writers: writersFor(web, meta),
+    outputs,
+  } as never);
 };
 
 it('outputs that the hub would write as they are do not differ', () => expect(compared({})).toEqual([]));
+
+it.each([
+  ['v1.31.0', []],
+  ['v1.32.9-eks-1', []],
+  [
+    'v1.33.13',
+    [
+      expect.stringContaining('missing in the cluster: labels endpoints.kubernetes.io/managed-by'),
+      expect.stringContaining('only in the cluster: labels'),
+    ],
+  ],
+])('Endpoints without the managed-by label in a cluster of %s differ only if its controllers write the label [DF-7]', (version, expected) => {
+  const { 'endpoints.kubernetes.io/managed-by': _, ...labels } = endpoints.metadata.labels ?? {};
+  const unlabelled = { ...endpoints, metadata: { ...endpoints.metadata, labels } };
+  expect(compared({ endpoints: unlabelled, version })).toEqual(expected);
+});
 
 describe('shadow mode compares of slices', () => {
   const inFirst = (change: Partial<Endpoint>) => {
