@@ -1,5 +1,8 @@
 const silent = (): void => {};
 
+/** HTTPS_PROXY and NO_PROXY apply to the SDK's own agents too. Node reads them itself for its global agent alone. */
+export const httpsAgent = { proxyEnv: process.env };
+
 /**
  * Timeouts of every client of the SDK, whose default is to wait for ever. A connection that a NAT or firewall dropped while the function was frozen stays
  * silent, and Lambda would stop the function with its whole batch. A call that times out is retried on another connection, so every call must be safe to
@@ -10,13 +13,13 @@ const silent = (): void => {};
  */
 export const awsClientConfig = {
   maxAttempts: 6,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true, httpsAgent },
 };
 
 /** For credentials (STS, Secrets Manager), which are read while a call to a cluster waits. */
 export const credentialsClientConfig = {
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true, httpsAgent },
 };
 
 /**

@@ -27,6 +27,8 @@ export function clusterApis(
     access: credentials,
     region: process.env['AWS_REGION'] ?? 'us-east-1',
     now: Date.now,
+    // In a local run the relays connect directly, and so do the functions.
+    ...(settings.connectionsFile === undefined && { proxyEnv: process.env }),
     ...bounds,
   });
   return {

@@ -58,6 +58,9 @@ export interface VpcConfig {
   readonly vpcId: string;
   readonly subnetIds: readonly string[];
   readonly securityGroupIds: readonly string[];
+  /** HTTPS_PROXY and NO_PROXY of sync and sweep. */
+  readonly httpsProxy?: string | undefined;
+  readonly noProxy: readonly string[];
 }
 
 export interface ClusterConfig {

@@ -23,6 +23,13 @@ const operatorRoles = checked(list(arnPattern('iam', 'a role')), (arns) =>
 );
 const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
 
+const proxy = text('the address of a proxy, http://HOST:PORT, without user and path', (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && `${url.pathname}${url.search}${url.hash}` === '/';
+});
+/** The forms that Node's agents know: a range of addresses with "/" would match nothing. */
+const directHost = matches('a host, HOST:PORT, .DOMAIN, an address, FIRST-LAST of a range of IPv4 addresses, or *', /^(\*|[A-Za-z0-9._:*-]+)$/);
+
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
@@ -94,17 +101,22 @@ export const hubShape: Shape<HubConfig> = checked(
       ),
       registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
       vpc: optional(
-        fields({
-          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Id of the VPC.'),
-          subnetIds: required(
-            list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
-            'Private subnets with routes to the API servers and to AWS.',
-          ),
-          securityGroupIds: required(
-            list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
-            'Security groups of the functions; the hub does not change them.',
-          ),
-        }),
+        checked(
+          fields({
+            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Id of the VPC.'),
+            subnetIds: required(
+              list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
+              'Private subnets with routes to the API servers and to AWS.',
+            ),
+            securityGroupIds: required(
+              list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
+              'Security groups of the functions; the hub does not change them.',
+            ),
+            httpsProxy: optional(proxy, 'Proxy of sync and sweep for all HTTPS: AWS and the API servers.'),
+            noProxy: withDefault(list(directHost), [], 'Hosts that sync and sweep reach without the proxy.'),
+          }),
+          ({ httpsProxy, noProxy }) => (httpsProxy === undefined && noProxy.length > 0 ? 'noProxy is given, but httpsProxy is missing' : undefined),
+        ),
         'VPC in which sync and sweep run, to reach private API endpoints.',
       ),
       alarms: withDefault(

@@ -55,6 +55,10 @@ export interface HubInput {
         readonly subnetIds: readonly string[];
         /** Security groups of the functions; the hub does not change them. */
         readonly securityGroupIds: readonly string[];
+        /** Proxy of sync and sweep for all HTTPS: AWS and the API servers. Allowed: the address of a proxy, http://HOST:PORT, without user and path. */
+        readonly httpsProxy?: string | undefined;
+        /** Hosts that sync and sweep reach without the proxy. @default [] */
+        readonly noProxy?: readonly string[] | undefined;
       }
     | undefined;
   /** Topics that receive the alarms. @default {} */

@@ -43,6 +43,7 @@ export interface Network {
   readonly vpc: IVpc;
   readonly subnets: ISubnet[];
   readonly securityGroups: ISecurityGroup[];
+  readonly proxyEnv: { readonly [name: string]: string };
 }
 
 /** The VPC of the configuration, by reference: nothing is looked up at synth. */
@@ -55,6 +56,10 @@ export function networkOf(scope: Construct, config: VpcConfig): Network {
     }),
     subnets: config.subnetIds.map((id) => Subnet.fromSubnetId(scope, id, id)),
     securityGroups: config.securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(scope, id, id, { mutable: false })),
+    proxyEnv: {
+      ...(config.httpsProxy && { HTTPS_PROXY: config.httpsProxy }),
+      ...(config.noProxy.length > 0 && { NO_PROXY: config.noProxy.join(',') }),
+    },
   };
 }
 
@@ -106,6 +111,7 @@ export class HubFunction extends Construct {
         [hubEnv.hubName]: hub.name,
         ...(props.clusterMetrics && { [hubEnv.clusterMetrics]: props.clusterMetrics }),
         NODE_OPTIONS: '--enable-source-maps',
+        ...props.network?.proxyEnv,
       },
     });
     if (hub.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');

@@ -9,14 +9,17 @@ export interface AgentOptions {
   readonly maxSockets?: number;
   /** Idle ones of them that are kept; as many as there may be unless given. */
   readonly maxFreeSockets?: number;
+  /** Environment whose HTTPS_PROXY and NO_PROXY choose the proxy of HTTPS connections. Left out: no proxy. */
+  readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
 export function newAgent(to: Connection, options: AgentOptions): http.Agent {
-  const { idleMs = 5_000, maxSockets = 64, maxFreeSockets = maxSockets } = options;
+  const { idleMs = 5_000, maxSockets = 64, maxFreeSockets = maxSockets, proxyEnv } = options;
   const pool = { keepAlive: true, timeout: idleMs, maxSockets, maxFreeSockets };
   if (to.server.startsWith('http:')) return new http.Agent(pool);
   return new https.Agent({
     ...pool,
+    ...(proxyEnv && { proxyEnv }),
     ...(to.ca !== undefined && { ca: to.ca }),
     ...(to.clientCertificate !== undefined && { cert: to.clientCertificate }),
     ...(to.clientKey !== undefined && { key: to.clientKey }),

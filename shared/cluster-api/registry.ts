@@ -39,6 +39,7 @@ export interface RegistryOptions {
   readonly maxListBytes?: number;
   /** For each request; the transport's own (15 s) where it is left out. */
   readonly timeoutMs?: number;
+  readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
 /** `timeoutMs`: asked before each call how long it may take; what it throws the call rejects with. */
@@ -80,7 +81,7 @@ async function verify(meta: ClusterRecord, entry: Entry, api: ClusterApi): Promi
 }
 
 async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<HttpsClusterApi> {
-  const { connectionsFile, timeoutMs, maxListBytes } = options;
+  const { connectionsFile, timeoutMs, maxListBytes, proxyEnv } = options;
   const clientOptions = {
     fieldManager: fieldManagerOf(meta.writer),
     maxSockets,
@@ -88,6 +89,7 @@ async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<H
     maxBytes,
     ...(maxListBytes !== undefined && { maxListBytes }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(proxyEnv && { proxyEnv }),
   };
   if (connectionsFile !== undefined) {
     return httpsClusterApi(

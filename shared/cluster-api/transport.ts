@@ -178,6 +178,8 @@ function send(
     const breakOff = (why: Error): void => {
       reason ??= why;
       request.destroy(why);
+      // A request that waits for a proxy emits no error before the proxy has answered.
+      reject(new SendFailure(reason, false));
     };
     const onAbort = (): void => breakOff(abortedError());
     const timer = setTimeout(

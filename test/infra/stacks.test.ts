@@ -97,8 +97,20 @@ describe('the functions', () => {
   it('the functions have every variable that they read', () => {
     for (const [id, { Properties }] of Object.entries(hubTemplate.findResources('AWS::Lambda::Function'))) {
       const metrics = id.startsWith('Register') ? [] : [hubEnv.clusterMetrics];
-      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual([...metrics, hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName]);
+      const proxy = /^(Sync|Sweep)/.test(id) ? ['HTTPS_PROXY', 'NO_PROXY'] : [];
+      expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(
+        [...metrics, hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName, ...proxy].sort(),
+      );
     }
+  });
+
+  it('the functions in the VPC use its proxy, but for the hosts that are excepted', () => {
+    hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
+      VpcConfig: Match.anyValue(),
+      Environment: {
+        Variables: { HTTPS_PROXY: 'http://proxy.example.com:3128', NO_PROXY: 'dynamodb.eu-central-1.amazonaws.com,.example.com' },
+      },
+    });
   });
 
   it('keep their logs for as long as is configured', () => {

@@ -2,12 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { connectProxy } from '#test/support/connect-proxy.ts';
 import { FaultyApi, refuse } from '#test/support/faulty-api.ts';
+import { former } from '#test/unit/cluster/key-pairs.ts';
 
 let api: FaultyApi;
 let folder: string;
@@ -131,6 +134,48 @@ it('it takes credentials from a helper beside it that serves them as an instance
       server.closeAllConnections();
       server.close();
     }
+  }
+});
+
+it('with HTTPS_PROXY it reaches STS and its queue through the proxy', async () => {
+  const file = (name: string): string => join(folder, name);
+  await writeFile(file('ca.crt'), former.clientCertificate);
+  await writeFile(file('token'), 'of the kubelet');
+  let authorization = '';
+  const aws = https.createServer({ cert: former.clientCertificate, key: former.clientKey }, async (request, response) => {
+    const body = (await request.toArray()).join('');
+    if (!body.includes('AssumeRoleWithWebIdentity')) {
+      authorization ||= request.headers.authorization ?? '';
+      response.writeHead(403).end('{}');
+      return;
+    }
+    const credentials = `<AccessKeyId>OFTHEROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration>`;
+    const result = `<AssumeRoleWithWebIdentityResult><Credentials>${credentials}</Credentials></AssumeRoleWithWebIdentityResult>`;
+    response.end(
+      `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">${result}</AssumeRoleWithWebIdentityResponse>`,
+    );
+  });
+  await new Promise<void>((resolve) => aws.listen(0, '127.0.0.1', resolve));
+  // The addresses of STS and SQS themselves have no server.
+  const proxy = await connectProxy(() => ({ host: '127.0.0.1', port: (aws.address() as AddressInfo).port }));
+  try {
+    startRelay({
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: file('ca.crt'),
+      AWS_ACCESS_KEY_ID: '',
+      AWS_SECRET_ACCESS_KEY: '',
+      AWS_ROLE_ARN: 'arn:aws:iam::111122223333:role/relay',
+      AWS_WEB_IDENTITY_TOKEN_FILE: file('token'),
+      AWS_ENDPOINT_URL_STS: 'https://127.0.0.1:1',
+      AWS_ENDPOINT_URL_SQS: 'https://127.0.0.1:2',
+      EVENTS_QUEUE_URL: 'https://127.0.0.1:2/queue/events',
+    });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=OFTHEROLE/'), { timeout: 20_000, interval: 20 });
+    expect(new Set(proxy.asked)).toEqual(new Set(['127.0.0.1:1', '127.0.0.1:2']));
+  } finally {
+    await proxy.close();
+    aws.closeAllConnections();
+    aws.close();
   }
 });
 
