@@ -41,7 +41,7 @@ export function decodeRelay(item: Item): RelayState {
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
   Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs' | 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
-/** Records the versions that sweep has read itself. A later session of the relay that begins with older versions belongs to another history. */
+/** Records versions that sweep itself, or the first list of a session, has read. A later session of the relay that begins with older versions belongs to another history. */
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);

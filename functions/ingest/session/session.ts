@@ -5,6 +5,7 @@
  * - It belongs to a former incarnation and still sends. It is outdated, and its messages count as of the former history until sweep has verified it.
  * - It has another identity. It stays unbound until sweep binds it to `foreignCluster` or begins the next incarnation.
  */
+import { recordRead } from '#shared/clusters/relay-state.ts';
 import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { Events, Heartbeat } from '#shared/queue/events.ts';
@@ -50,8 +51,13 @@ async function bindOrRecord({ deps, cluster }: Context, message: Events): Promis
   const { session, uid, firstListVersion, historyRewoundAtMs } = message;
   const knownUid = cluster.uid || (await adoptIdentity(deps.table, cluster.id, uid));
   const wasRewound = historyRewoundAtMs !== undefined && historyRewoundAtMs > cluster.incarnationSinceMs;
-  const isOlder = versionOf(cluster.incarnation, firstListVersion) < cluster.relay.readUpTo.Service;
-  if (knownUid === uid && !wasRewound && !isOlder) return bindSession(deps.table, cluster, session, deps.now());
+  const firstList = versionOf(cluster.incarnation, firstListVersion);
+  const isOlder = firstList < cluster.relay.readUpTo.Service;
+  if (knownUid === uid && !wasRewound && !isOlder) {
+    // Its heartbeats may come later than the first session after a restore.
+    await recordRead(deps.table, cluster, { Service: firstList });
+    return bindSession(deps.table, cluster, session, deps.now());
+  }
   if (cluster.unverified?.session !== session) {
     const rewound = historyRewoundAtMs !== undefined && { rewoundAtMs: historyRewoundAtMs };
     await recordUnverified(deps.table, cluster, { state: 'unbound', session, uid, sinceMs: deps.now(), ...rewound });

@@ -37,6 +37,16 @@ it('heartbeats raise what has been read, and never lower it', async () => {
   expect((await meta(hub)).relay.readUpTo).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
 });
 
+it('a session counts as having read its first list, before any heartbeat with versions has come', async () => {
+  const hub = await ingestHub();
+  await hub.ingest({ ...hub.live('Pod', 100_010, entry('Pod', 100_010, pod('p'))), base: '100000' });
+  expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100000'));
+
+  // The cluster is restored, and the relay that has seen it stops leading before it can send.
+  await hub.ingest({ ...hub.live('Pod', 43, entry('Pod', 43, pod('p'))), session: 's2', base: '42' });
+  expect((await meta(hub)).unverified).toMatchObject({ session: 's2' });
+});
+
 it('the next session of the same cluster belongs to the same incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
