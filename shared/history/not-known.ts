@@ -37,7 +37,9 @@ export function whyNotKnown(
   const mode = switches.unpaused;
   if (mode === undefined) return 'no audit record has the mode of the cluster at that time';
   if (mode === 'draining' || mode === 'removed') return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
-  if (last?.writer === 'built-in') {
+  // In mode active the hub writes in place of the built-in controllers.
+  const isTakenOver = last !== undefined && mode === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last);
+  if (last?.writer === 'built-in' && !isTakenOver) {
     const isHandedBack = (last.deletes?.slices ?? 0) > 0;
     return `served by the built-in controllers since ${timeText(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
   }
