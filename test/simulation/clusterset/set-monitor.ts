@@ -20,7 +20,7 @@ import type { Monitor } from '../monitor.ts';
 import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
-import { addressesIn, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
+import { addressesIn, hasCopies, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
 
 /** Reads of a cluster's record by one process. */
 interface Word {
@@ -207,8 +207,9 @@ export class SetMonitor {
     if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
     const source = labels[labelSourceCluster] ?? '';
     const shownBefore = showsIn(member, namespace, imported, source);
+    const isCopy = after !== undefined && !before && hasCopies(member, { namespace, name: imported, source }, after);
     const result = await write();
-    this.#checkWord(actor, source, after === undefined, `${what} of ${member.cluster}`);
+    if (!isCopy) this.#checkWord(actor, source, after === undefined, `${what} of ${member.cluster}`);
     if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
     this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
     return result;

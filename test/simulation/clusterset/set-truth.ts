@@ -65,6 +65,17 @@ export const showsIn = (member: SetMember, namespace: string, name: string, sour
       .flatMap((s) => addressesIn(s).flatMap(({ ip, ready }) => (ready ? [ip] : []))),
   );
 
+/** Slices of a silent source are copied for a derived Service that is made again. */
+export function hasCopies(
+  member: SetMember,
+  { namespace, name, source }: { readonly namespace: string; readonly name: string; readonly source: string },
+  slice: object,
+): boolean {
+  const ofSource = importedSlices(member, namespace, name).filter((s) => s.metadata.labels?.[labelSourceCluster] === source);
+  const there = new Set(ofSource.flatMap((s) => addressesIn(s).map((a) => JSON.stringify(a))));
+  return addressesIn(slice).every((a) => there.has(JSON.stringify(a)));
+}
+
 /** Returns the errors of every exported or imported name. With `resynced`, changes without an event, as upstream has (PK-8), must be handled too. */
 export async function setErrors(world: SetState, resynced: boolean): Promise<readonly string[]> {
   const wrong: string[] = [];
