@@ -3,6 +3,7 @@
 import {
   areAnnotations,
   areLabels,
+  isDnsLabel,
   isDnsSubdomain,
   isLabelValue,
   isMap,
@@ -72,7 +73,9 @@ function podChecks({ metadata, spec, status }: Pod): Checks {
       'conditions',
       (status?.conditions ?? []).every(({ status: ready, lastTransitionTime: at }) => isWellFormed(ready) && (at === undefined || isTime(at))),
     ],
-    ...texts(spec ?? {}, ['nodeName', 'hostname', 'subdomain']),
+    ['nodeName', isAbsentOr(isDnsSubdomain, spec?.nodeName)],
+    ['hostname', isAbsentOr(isDnsLabel, spec?.hostname)],
+    ['subdomain', isAbsentOr(isDnsLabel, spec?.subdomain)],
     ...texts(status ?? {}, ['phase']),
   ];
 }
@@ -99,5 +102,8 @@ const texts = (of: object, fields: readonly string[]): Checks =>
     const value = (of as { readonly [field: string]: unknown })[field];
     return [field, value === undefined || (isWellFormed(value) && value.length <= 256)] as const;
   });
+
+const isAbsentOr = (isValid: (text: string) => boolean, value: unknown): boolean =>
+  value === undefined || value === '' || (typeof value === 'string' && isValid(value));
 
 const isTime = (time: unknown): boolean => time instanceof Date || (isWellFormed(time) && time.length <= 64);

@@ -150,6 +150,9 @@ it.each([
   ['a port that is text', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' }],
   ['a label with a blank', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
   ['a label that is a number', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a":1},[],"n",1,[],1,0]' }],
+  ['the name of a node in Chinese', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"漢",1,[],1,0]' }],
+  ['a hostname with a dot', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"n",1,[],1,0,{"h":"a.b"}]' }],
+  ['a subdomain in capitals', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"n",1,[],1,0,{"s":"SUB"}]' }],
   ['a lone surrogate', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
 ] as const)('an object with %s is refused, and the others of its message are not', (_what, kind, entry) => {
   const good = { ns: kind === 'Node' ? '' : 'shop', name: 'good', rv: '4' };
