@@ -9,10 +9,12 @@ import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
+import { columns } from './explain-text.ts';
+import { type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
 import { say } from './printable.ts';
 import { wholeSeconds } from './table-clock.ts';
 
-/** A cluster as `cluster list --json` prints it; times are ISO 8601, and an unknown or meaningless value is null. */
+/** A cluster as `cluster list -o json` prints it; times are by RFC 3339, and an unknown or meaningless value is null. */
 interface ListedCluster {
   readonly id: string;
   readonly mode: string;
@@ -26,10 +28,11 @@ interface ListedCluster {
   readonly differences: number | null;
 }
 
-export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
+export async function listOfClusters(hub: Hub, printing: Printing): Promise<void> {
   const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
   const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
-  if (json) return say(...JSON.stringify(listed, null, 2).split('\n'));
+  if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(listed, printing.format));
+  if (printing.format === 'name') return say(...listed.map(({ id }) => id));
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
@@ -54,10 +57,17 @@ export async function listOfClusters(hub: Hub, json: boolean): Promise<void> {
         kubernetesVersion ?? '-',
       ]);
   }
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((r) => r[column]?.length ?? 0))) ?? [];
-  const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-  for (const text of [...rows.map(line), ...left, ...notes]) say(text.trimEnd());
+  const [header = '', ...lines] = columns(rows);
+  printLines([{ text: header, style: 'title' }, ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])), ...left, ...notes], printing);
 }
+
+/** A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a warning. */
+const lineOf = (text: string, row: readonly string[]): Line =>
+  row.some((cell) => cell.startsWith('open: ')) || row.includes('waiting') || row.includes('never')
+    ? { text, style: 'bad' }
+    : row[1] === 'paused'
+      ? { text, style: 'warning' }
+      : text;
 
 async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedCluster> {
   const heard = meta.relay.heartbeatAtMs;
@@ -81,10 +91,10 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
   };
 }
 
-export async function listOfAudit(hub: Hub, clusters: readonly string[], json: boolean): Promise<void> {
+export async function listOfAudit(hub: Hub, clusters: readonly string[], printing: Printing): Promise<void> {
   const audits = await concurrently(16, clusters, (cluster) => listAudit(hub.table, cluster));
   const entries = clusters.flatMap((cluster, i) => (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })));
-  if (json) return say(...JSON.stringify(entries, null, 2).split('\n'));
+  if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(entries, printing.format));
   if (entries.length === 0) say('there are no audit records');
-  for (const { cluster, at, who, what } of entries) say(`${at}  ${cluster}  ${who}  ${what}`);
+  printLines(columns(entries.map(({ cluster, at, who, what }) => [at, cluster, who, what])), printing);
 }

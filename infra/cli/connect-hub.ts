@@ -13,6 +13,7 @@ import { listClusters } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
+import { withHubErrors } from './hub-errors.ts';
 import { isAlive, type RunningProcess, thisProcess } from './running-process.ts';
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
@@ -28,8 +29,8 @@ export interface LocalAddresses {
   readonly consoleUrl: string;
 }
 
-/** With the process that has left it: what a run that was killed has left counts for nothing, whichever process has its number now. */
-type Published = LocalAddresses & Pick<RunningProcess, 'began'>;
+/** With the process that wrote the file, because another process may have the number of a killed run now, and with the folder of its start. */
+type Published = LocalAddresses & Pick<RunningProcess, 'began'> & { readonly folder?: string };
 
 const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo().uid}`);
 
@@ -40,7 +41,7 @@ export const localHubFile = (pid: number): string => join(runsFolder(), `${pid}.
 export async function publishLocalAddresses(addresses: LocalAddresses): Promise<void> {
   await mkdir(runsFolder(), { recursive: true, mode: 0o700 });
   checkOurs(runsFolder());
-  const published: Published = { ...addresses, began: thisProcess().began };
+  const published: Published = { ...addresses, began: thisProcess().began, folder: process.cwd() };
   await writeFile(localHubFile(process.pid), JSON.stringify(published), { mode: 0o600 });
 }
 
@@ -73,10 +74,11 @@ export interface Hub {
 export function connectHub(env: { readonly [name: string]: string | undefined }): Hub {
   const deployed = env[hubEnv.tableName];
   if (deployed) {
-    const [dynamodb, sqs] = [new DynamoDBClient({}), new SQSClient({})];
+    const name = `table ${deployed}`;
+    const [dynamodb, sqs] = [withHubErrors(new DynamoDBClient({}), name), withHubErrors(new SQSClient({}), name)];
     const table = dynamoTable(dynamodb, deployed);
     return {
-      name: `table ${deployed}`,
+      name,
       tableName: deployed,
       table,
       sqs,
@@ -103,15 +105,20 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   };
 }
 
-/** Returns the addresses of the only local run, or of the run whose process id is HUB. */
+/** Returns the addresses of the run whose process id is HUB. Without HUB the run of this folder counts first, then the only local run. */
 export function localAddresses(chosen: string | undefined): LocalAddresses {
-  const wanted = localRuns().filter(({ pid }) => chosen === undefined || String(pid) === chosen);
+  const runs = localRuns().filter(({ pid }) => chosen === undefined || String(pid) === chosen);
+  const ofFolder = runs.filter(({ published }) => published.folder === process.cwd());
+  const wanted = ofFolder.length > 0 ? ofFolder : runs;
   const [run] = wanted;
   if (run === undefined) {
     const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has process id ${chosen}`;
     throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
   }
-  if (wanted.length > 1) throw new UsageError(`several local runs: choose one with HUB=${wanted.map(({ pid }) => pid).join(' or HUB=')}`);
+  if (wanted.length > 1) {
+    const list = wanted.map(({ pid, published: { folder, consoleUrl } }) => `--hub ${pid} (console ${consoleUrl}, folder ${folder})`);
+    throw new UsageError(`several local runs: choose one with ${list.join(' or ')}`);
+  }
   return run.published;
 }
 
@@ -134,9 +141,12 @@ function publishedBy(pid: number): Published | undefined {
   }
 }
 
+/** demo-2 comes before demo-10. */
+const naturalOrder = new Intl.Collator('en', { numeric: true });
+
 /** Returns one cluster by its id, or all. A command without the option --all leaves `all` out. Throws a UsageError that names the clusters of the hub. */
 export async function chosenClusters(table: Table, chosen: string | undefined, all?: boolean): Promise<readonly string[]> {
-  const known = await listClusters(table);
+  const known = [...(await listClusters(table))].sort(naturalOrder.compare);
   if (all) return known;
   if (chosen === undefined)
     throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`);

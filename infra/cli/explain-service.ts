@@ -26,9 +26,18 @@ import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
 export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {
+  return (await explainWithInput(table, key, now, pod)).explanation;
+}
+
+export interface Explained {
+  readonly input: ExplainInput;
+  readonly explanation: Explanation;
+}
+
+export async function explainWithInput(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explained> {
   const input = await readExplainInput(table, key, now);
   const explanation = explainService({ ...input, ...(pod !== undefined && { asked: pod }) });
-  return pod === undefined ? explanation : ofPod(explanation, key, pod);
+  return { input, explanation: pod === undefined ? explanation : ofPod(explanation, key, pod) };
 }
 
 function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanation {

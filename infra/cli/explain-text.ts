@@ -1,14 +1,46 @@
-/** An explanation as lines for a terminal. */
-import type { Explanation, PodExplanation, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
+/** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
+import type { Explanation, PodExplanation, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
+import type { Line, Style } from './print-answer.ts';
 
-export function explanationLines(explanation: Explanation): readonly string[] {
-  const { cluster, namespace, name, summary, groups, pods, differences, differencesTitle, clusterset } = explanation;
-  const heading = `${cluster} ${namespace}/${name}: ${summary}`;
-  const facts = groups.flatMap(({ title, facts }) => ['', title, ...table(facts.map(({ label, text }) => [label, text]))]);
-  const lines = pods.flatMap((pod) => ['', ...podLines(pod)]);
-  const differing = differences.length > 0 ? ['', differencesTitle, ...differences.map((d) => `  ${d}`)] : [];
-  return [heading, ...facts, ...differing, ...(clusterset ? setLines(clusterset) : []), ...lines];
+export interface ExplanationView {
+  /** Every pod with each of its places, instead of pods by reason. */
+  readonly isWide?: boolean;
+  /** Only the pods that are selected and not ready. */
+  readonly isNotReadyOnly?: boolean;
 }
+
+export function explanationLines(explanation: Explanation, { isWide = false, isNotReadyOnly = false }: ExplanationView = {}): readonly Line[] {
+  const { cluster, namespace, name, state, summary, groups, pods, differences, differencesTitle, clusterset } = explanation;
+  const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, state && styleOf(state, pods));
+  const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !isReady(pod)) : pods;
+  const podsLines = isWide ? shown.flatMap((pod) => ['', ...podLines(pod)]) : podGroups(shown);
+  if (isNotReadyOnly) return [heading, ...podsLines];
+  const facts = groups.flatMap(({ title, facts }) => ['', titled(title), ...table(facts.map(({ label, text }) => [label, text]))]);
+  const differing: readonly Line[] = differences.length > 0 ? ['', styled(differencesTitle, 'warning'), ...differences.map((d) => `  ${d}`)] : [];
+  return [heading, ...differing, ...podsLines, ...(clusterset ? setLines(clusterset) : []), ...facts];
+}
+
+const styled = (text: string, style: Style | undefined): Line => (style ? { text, style } : text);
+const titled = (text: string): Line => ({ text, style: 'title' });
+
+const styles: { readonly [S in ServiceState]?: Style } = {
+  Written: 'good',
+  Same: 'good',
+  Pending: 'warning',
+  Comparing: 'warning',
+  HandOver: 'warning',
+  Failing: 'bad',
+  CircuitOpen: 'bad',
+  Contested: 'bad',
+  Different: 'bad',
+  InvalidAnnotation: 'bad',
+};
+
+/** Written endpoints without a ready pod are bad news. */
+const styleOf = (state: ServiceState, pods: readonly PodExplanation[]): Style | undefined =>
+  styles[state] === 'good' && pods.some((p) => p.relation === 'selected') && !pods.some(isReady) ? 'bad' : styles[state];
+
+const isReady = ({ endpoints, slices }: PodExplanation): boolean => endpoints.place === 'addresses' || slices.some((s) => s.place === 'ready');
 
 const relations = { selected: '', left: ' (no longer selected)', near: ' (not selected)' } as const;
 
@@ -19,8 +51,62 @@ function podLines({ pod, relation, endpoints, slices }: PodExplanation): readonl
   ];
 }
 
-function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): readonly string[] {
-  const list = (title: string, lines: readonly string[]): readonly string[] => (lines.length > 0 ? ['', title, ...lines.map((l) => `  ${l}`)] : []);
+/** Titles in the order of what a reader looks for. */
+const sections = ['Not ready', 'No longer selected', 'Ready', 'Not selected'] as const;
+const sectionStyles = { 'Not ready': 'bad', 'No longer selected': 'warning', Ready: 'good', 'Not selected': 'faint' } as const;
+
+const sectionOf = (pod: PodExplanation): (typeof sections)[number] =>
+  pod.relation === 'near' ? 'Not selected' : pod.relation === 'left' ? 'No longer selected' : isReady(pod) ? 'Ready' : 'Not ready';
+
+/** Number of pods that are named for a reason. `-o wide` names all. */
+const maxNamed = 10;
+
+function podGroups(pods: readonly PodExplanation[]): readonly Line[] {
+  const bySection = Map.groupBy(pods, sectionOf);
+  return sections.flatMap((section): readonly Line[] => {
+    const of = bySection.get(section) ?? [];
+    if (of.length === 0) return [];
+    const byReason = Map.groupBy(of, (pod) => reasonLines(pod).join('\n'));
+    const groups = [...byReason].sort(([, a], [, b]) => b.length - a.length);
+    const lines = groups.flatMap(([reason, alike]) => [...reason.split('\n').map((line) => `  ${line}`), ...namedPods(alike)]);
+    return ['', { text: `${section} (${of.length.toLocaleString('en')})`, style: sectionStyles[section] }, ...lines];
+  });
+}
+
+function namedPods(pods: readonly PodExplanation[]): readonly string[] {
+  const rows = pods.slice(0, maxNamed).map((pod): readonly string[] => {
+    const verdicts = [...pod.slices, pod.endpoints];
+    const addresses = [...new Set(verdicts.flatMap((v) => v.addresses))].join(', ');
+    const since = verdicts.find((v) => v.since)?.since;
+    return [pod.pod, addresses || '-', since ? `since ${since}` : ''];
+  });
+  const more = pods.length - rows.length;
+  return [...columns(rows).map((line) => `    ${line}`), ...(more > 0 ? [`    and ${more.toLocaleString('en')} more: -o wide names them`] : [])];
+}
+
+/** A line for each state and reason, with the places that share it. Times are left out, because they differ between pods. */
+function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
+  const places = [
+    // The hub deletes the Endpoints of a Service that opts in, so this reason is the same for every pod.
+    ...(endpoints.reason === 'OptIn' ? [] : [{ where: 'Endpoints', verdict: endpoints as Verdict<string> }]),
+    ...slices.map((verdict) => ({ where: `${verdict.family} slices`, verdict: verdict as Verdict<string> })),
+  ];
+  const alike = Map.groupBy(places, ({ verdict: { place, why, pending } }) =>
+    JSON.stringify([placeTexts[place] ?? place, withoutTime(why), pending]),
+  );
+  return [...alike.values()].map((of) => {
+    const [{ verdict }] = of as [(typeof places)[number]];
+    const pending = verdict.pending ? ` [${verdict.pending}]` : '';
+    return `${of.map((p) => p.where).join(' and ')}: ${placeTexts[verdict.place] ?? verdict.place}, ${withoutTime(verdict.why)}${pending}`;
+  });
+}
+
+const placeTexts: { readonly [place: string]: string } = { absent: 'not an address', addresses: 'ready', notReadyAddresses: 'not ready' };
+const withoutTime = (why: string): string => why.replace(/ since \S+?(?=[,;]|$)/g, '');
+
+function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): readonly Line[] {
+  const list = (title: string, lines: readonly string[]): readonly Line[] =>
+    lines.length > 0 ? ['', titled(title), ...lines.map((l) => `  ${l}`)] : [];
   const ofSources = sources.flatMap(({ cluster, state, why, addresses, ready, ports, pods }) => [
     `${cluster}: ${state}, ${why}`,
     `  ${addresses} ${addresses === 1 ? 'address' : 'addresses'}, ${ready} ready, ports ${ports}`,
@@ -37,7 +123,7 @@ function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): r
   ];
 }
 
-function verdictText({ place, why, addresses, pending }: Verdict<string>): string {
+function verdictText({ place, why, addresses, pending }: Omit<Verdict<string>, 'reason'>): string {
   const where =
     place === 'absent'
       ? 'not an address'
@@ -45,7 +131,15 @@ function verdictText({ place, why, addresses, pending }: Verdict<string>): strin
   return `${where}: ${why}${pending ? ` [${pending}]` : ''}`;
 }
 
-function table(rows: readonly (readonly [string, string])[]): readonly string[] {
-  const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+const table = (rows: readonly (readonly [string, string])[]): readonly string[] => columns(rows).map((line) => `  ${line}`);
+
+/** Pads each column but the last. */
+export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
 }

@@ -73,6 +73,8 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
 /** For terminal and console: sentences, newest last. */
 export interface ToldHistory {
   readonly told: readonly Told[];
+  /** The records of `told`, in the same order. */
+  readonly records: readonly HistoryRecord[];
   /** Remarks about the whole answer. */
   readonly remarks: readonly string[];
 }
@@ -86,7 +88,10 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
   if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
   const inTime = records.filter((r) => effectiveMs(r) >= sinceMs);
-  const told = withRepeatsCounted(inTime).flatMap((record) => tell(record, filter) ?? []);
+  const runs = withRepeatsCounted(inTime).flatMap((record) => {
+    const told = tell(record, filter);
+    return told ? [{ record, told }] : [];
+  });
   const missingInTime = missing.filter((id) => id >= sinceMs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
@@ -94,7 +99,7 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
     ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
     ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
-  return { told, remarks };
+  return { told: runs.map((r) => r.told), records: runs.map((r) => r.record), remarks };
 }
 
 const missingText = ([newest = 0, ...others]: readonly number[]): string =>

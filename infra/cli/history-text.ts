@@ -3,13 +3,17 @@ import type { Told } from '#shared/history/sentences.ts';
 import { spanText, timeText } from '#shared/history/sentences.ts';
 import type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
 import type { ToldHistory } from './history-service.ts';
+import type { Line } from './print-answer.ts';
 
-export function historyLines({ told, remarks }: ToldHistory, what: string): readonly string[] {
-  const lines = told.flatMap(({ headline, lines }) => [headline, ...lines.map((line) => `  ${line}`)]);
-  return [...(told.length === 0 ? [`the history has no record of ${what}`] : lines), ...remarks];
-}
+export const historyLines = ({ told, remarks }: Pick<ToldHistory, 'told' | 'remarks'>, what: string): readonly Line[] => [
+  ...(told.length === 0 ? [`the history has no record of ${what}`] : told.flatMap(runLines)),
+  ...remarks,
+];
 
-export const historyJson = ({ told }: ToldHistory): readonly string[] => told.map((record: Told) => JSON.stringify(record));
+export const runLines = ({ kind, headline, lines }: Told): readonly Line[] => [
+  kind === 'failed' ? { text: headline, style: 'bad' } : kind === 'held' ? { text: headline, style: 'warning' } : headline,
+  ...lines.map((line) => `  ${line}`),
+];
 
 export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, what: string): readonly string[] {
   const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);

@@ -9,10 +9,10 @@ import type { OptInOptions } from '#infra/cli/opt-in-switch.ts';
 import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 
-interface Chosen extends HubChoice {
+interface Chosen extends HubChoice, OutputChoice {
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
 export const clusterCommand = (): Command => {
@@ -23,7 +23,7 @@ export const clusterCommand = (): Command => {
       'after',
       `
 Examples:
-  $ fleet-endpoints cluster list --json
+  $ fleet-endpoints cluster list -o json
   $ fleet-endpoints cluster pause --all     # the kill switch
   $ fleet-endpoints cluster active shop-prod   # refuses with the reasons`,
     );
@@ -33,24 +33,22 @@ Examples:
 };
 
 const list = (): Command =>
-  withHub(new Command('list'))
+  withOutput(withHub(new Command('list')), ['json', 'yaml', 'name'])
     .description('mode, relay and differences of each')
-    .option('--json', 'as a JSON list')
-    .action(async ({ json = false, ...choice }: Chosen) => {
+    .action(async (choice: Chosen) => {
       const { listOfClusters } = await import('#infra/cli/cluster-list.ts');
-      await listOfClusters(await hubOf(choice), json);
+      await listOfClusters(await hubOf(choice), printingOf(choice));
     });
 
 const audit = (): Command =>
-  withHub(new Command('audit'))
+  withOutput(withHub(new Command('audit')), ['json', 'yaml'])
     .description('audit records of switches')
     .argument('[cluster]', 'of this cluster alone')
     .option('--all', 'of every cluster (default without a cluster)')
-    .option('--json', 'as a JSON list')
-    .action(async (chosen: string | undefined, { all = chosen === undefined, json = false, ...choice }: Chosen) => {
+    .action(async (chosen: string | undefined, { all = chosen === undefined, ...choice }: Chosen) => {
       const [{ listOfAudit }, { chosenClusters }] = await Promise.all([import('#infra/cli/cluster-list.ts'), import('#infra/cli/connect-hub.ts')]);
       const hub = await hubOf(choice);
-      await listOfAudit(hub, await chosenClusters(hub.table, chosen, all), json);
+      await listOfAudit(hub, await chosenClusters(hub.table, chosen, all), printingOf(choice));
     });
 
 const forClusters = (name: string, description: string): Command =>

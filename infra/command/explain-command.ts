@@ -1,45 +1,65 @@
 import { Command } from 'commander';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 import { serviceOf, withService } from './service-argument.ts';
 
-interface Chosen extends HubChoice {
+interface Chosen extends HubChoice, OutputChoice {
+  readonly namespace?: string;
   readonly at?: string;
-  readonly json?: boolean;
+  readonly notReady?: boolean;
+  readonly watch?: boolean;
 }
 
 export const explainCommand = (): Command =>
-  withService(withHub(new Command('explain')))
+  withOutput(withService(withHub(new Command('explain'))), ['wide', 'json', 'yaml', 'name'])
     .summary('why a service has the endpoints that it has')
     .description('Explains the endpoints of a service, and why each of its pods is an address or not.')
     .argument('[pod]', 'this pod alone')
     .option('--at <time>', 'as it was then: 2026-03-01T14:03:00Z, 14:03 (UTC), 20m (ago)')
-    .option('--json', 'the whole explanation as JSON')
+    .option('--not-ready', 'only selected pods that are not ready')
+    .option('-w, --watch', 'prints again at each change')
     .addHelpText(
       'after',
       `
 Examples:
-  $ fleet-endpoints explain demo-1 shop/web
-  $ fleet-endpoints explain demo-1 shop/web --at 14:03
-  $ fleet-endpoints explain demo-1 shop/web web-7d4b9c-x2x8k --json`,
+  $ fleet-endpoints explain demo-1 svc/web -n shop --at 14:03 -o json`,
     )
     .action(async (chosen: string | undefined, service: string | undefined, pod: string | undefined, options: Chosen) => {
-      const [{ explain }, { explanationLines }, { say }, { explainThen }, { ofPod, thenLines }, { timeMs }] = await Promise.all([
+      const [{ explainWithInput }, { explanationData }, { explanationLines }, { follow }, { linesAsData, printLines }] = await Promise.all([
         import('#infra/cli/explain-service.ts'),
+        import('#infra/cli/explanation-data.ts'),
         import('#infra/cli/explain-text.ts'),
-        import('#infra/cli/printable.ts'),
-        import('#infra/cli/history-service.ts'),
-        import('#infra/cli/history-text.ts'),
-        import('#infra/cli/when.ts'),
+        import('#infra/cli/follow.ts'),
+        import('#infra/cli/print-answer.ts'),
       ]);
       const { table, now } = await hubOf(options);
-      const key = await serviceOf(table, chosen, service);
-      // By the hub's clock, as the times of runs are.
-      const nowMs = now();
+      const key = await serviceOf(table, chosen, service, options.namespace);
+      const printing = printingOf(options);
+      const { format } = printing;
       if (options.at !== undefined) {
-        const all = await explainThen(table, key, timeMs('--at', options.at, nowMs), nowMs);
-        const then = pod === undefined ? all : ofPod(all, pod);
-        return say(...(options.json ? JSON.stringify(then, null, 2).split('\n') : thenLines(then, `${key.cluster} ${service}`)));
+        const { addressLines } = await import('./explain-at.ts');
+        return printLines(await addressLines(table, key, { at: options.at, nowMs: now(), pod, format }), printing);
       }
-      const explanation = await explain(table, key, nowMs, pod);
-      say(...(options.json ? JSON.stringify(explanation, null, 2).split('\n') : explanationLines(explanation)));
+      let last = '';
+      const print = async (): Promise<void> => {
+        // By the hub's clock, as the times of runs are.
+        const { input, explanation } = await explainWithInput(table, key, now(), pod);
+        const pods = options.notReady ? explanation.pods.filter((p) => p.relation === 'selected') : explanation.pods;
+        const data = explanationData(input, { ...explanation, pods });
+        const shown = options.notReady ? { ...data, pods: data.pods.filter((p) => !p.ready) } : data;
+        const lines =
+          format === 'name'
+            ? shown.pods.map((p) => `pod/${p.name}`)
+            : format === 'json' || format === 'yaml'
+              ? linesAsData(shown, format)
+              : explanationLines(explanation, { isWide: format === 'wide', isNotReadyOnly: options.notReady === true });
+        // The time of the answer alone does not count as a change.
+        const text = JSON.stringify({ ...shown, time: '' });
+        if (text === last) return;
+        if (last !== '' && format === undefined) printLines(['', { text: new Date(now()).toISOString(), style: 'faint' }], printing);
+        last = text;
+        printLines(lines, printing);
+      };
+      if (options.watch) await follow(print);
+      else await print();
     });

@@ -1,41 +1,69 @@
 import { Command } from 'commander';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 import { serviceOf, withService } from './service-argument.ts';
 
-interface Chosen extends HubChoice {
+interface Chosen extends HubChoice, OutputChoice {
+  readonly namespace?: string;
   readonly since?: string;
   readonly address?: string;
   readonly pod?: string;
-  readonly json?: boolean;
+  readonly follow?: boolean;
 }
 
 export const historyCommand = (): Command =>
-  withService(withHub(new Command('history')))
+  withOutput(withService(withHub(new Command('history'))), ['json', 'yaml'])
     .summary('what changed a service’s endpoints, when and why')
     .description('Prints the changes of each run of a service with time and reason, oldest first.')
     .option('--since <span>', 'only the last 90s, 30m, 2h or 3d')
     .option('--address <ip>', 'only changes of this address')
     .option('--pod <name>', 'only changes of this pod')
-    .option('--json', 'one line of JSON for each run')
+    .option('-f, --follow', 'prints new runs as they end; json: a line for each run')
     .addHelpText(
       'after',
       `
 Examples:
   $ fleet-endpoints history demo-1 shop/web --since 2h
-  $ fleet-endpoints history demo-1 shop/web --address 10.1.0.7`,
+  $ fleet-endpoints history demo-1 svc/web -n shop --address 10.1.0.7 -f`,
     )
     .action(async (chosen: string | undefined, service: string | undefined, options: Chosen) => {
-      const [{ toldHistory }, { historyJson, historyLines }, { say }, { spanMs }] = await Promise.all([
-        import('#infra/cli/history-service.ts'),
-        import('#infra/cli/history-text.ts'),
-        import('#infra/cli/printable.ts'),
-        import('#infra/cli/when.ts'),
-      ]);
+      const [{ toldHistory }, { historyData, runData }, { historyLines, runLines }, { follow }, { linesAsData, printLines }, { spanMs }] =
+        await Promise.all([
+          import('#infra/cli/history-service.ts'),
+          import('#infra/cli/history-data.ts'),
+          import('#infra/cli/history-text.ts'),
+          import('#infra/cli/follow.ts'),
+          import('#infra/cli/print-answer.ts'),
+          import('#infra/cli/when.ts'),
+        ]);
       const spanOfMs = options.since === undefined ? undefined : spanMs('--since', options.since);
       const { table, now } = await hubOf(options);
-      const key = await serviceOf(table, chosen, service);
-      const nowMs = now();
-      const sinceMs = spanOfMs === undefined ? 0 : nowMs - spanOfMs;
-      const history = await toldHistory(table, key, { sinceMs, nowMs }, options);
-      say(...(options.json ? historyJson(history) : historyLines(history, `${key.cluster} ${service}`)));
+      const key = await serviceOf(table, chosen, service, options.namespace);
+      const printing = printingOf(options);
+      const { format } = printing;
+      const filter = { address: options.address, pod: options.pod };
+      const history = (sinceMs: number) => toldHistory(table, key, { sinceMs, nowMs: now() }, filter);
+      const sinceMs = spanOfMs === undefined ? 0 : now() - spanOfMs;
+      const first = await history(sinceMs);
+      const isData = format === 'json' || format === 'yaml';
+      if (!options.follow) {
+        const data = () =>
+          historyData(
+            key,
+            first.records.map((r) => runData(r, filter)),
+            first.remarks,
+          );
+        return printLines(isData ? linesAsData(data(), format) : historyLines(first, `${key.cluster} ${key.namespace}/${key.name}`), printing);
+      }
+      let printed = Number.NEGATIVE_INFINITY;
+      await follow(async () => {
+        const { told, records } = printed === Number.NEGATIVE_INFINITY ? first : await history(printed + 1);
+        for (const [i, record] of records.entries()) {
+          const data = runData(record, filter);
+          const asData = format === 'yaml' ? ['---', ...linesAsData(data, 'yaml')] : [JSON.stringify(data)];
+          const lines = isData ? asData : runLines(told[i] as (typeof told)[number]);
+          printLines(lines, printing);
+          printed = Math.max(printed, record.untilMs, (told[i] as (typeof told)[number]).atMs);
+        }
+      });
     });

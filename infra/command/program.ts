@@ -79,8 +79,8 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 }
 
-/** The mistakes of a file are lines of their own, each with its place. */
+/** The mistakes of a clusters file are lines of their own, each with its place. */
 function linesOf(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).split('\n').map(printable).join('\n');
-  return error instanceof UsageError ? `error: ${text}` : text;
+  return error instanceof Error && error.name === 'YamlProblems' ? text : `error: ${text}`;
 }

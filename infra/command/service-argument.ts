@@ -1,17 +1,39 @@
-/** The arguments CLUSTER NAMESPACE/SERVICE of the commands that are about one service. */
+/** The arguments of the commands about one service: CLUSTER NAMESPACE/SERVICE, or CLUSTER SERVICE with -n NAMESPACE. */
 import type { Command } from 'commander';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 
 export const withService = (command: Command): Command =>
-  command.argument('[cluster]', 'its id; without one the clusters are listed').argument('[service]', 'NAMESPACE/SERVICE');
+  command
+    .argument('[cluster]', 'its id; without one the clusters are listed')
+    .argument('[service]', 'NAMESPACE/SERVICE; without one the services are listed')
+    .option('-n, --namespace <name>', 'with SERVICE or svc/SERVICE as the argument');
 
-/** Throws a UsageError for a cluster that the hub does not know, and for a service without its namespace. */
-export async function serviceOf(table: Table, chosen: string | undefined, service = ''): Promise<ServiceKey> {
-  const { chosenClusters } = await import('#infra/cli/connect-hub.ts');
+/** Throws a UsageError for an unknown cluster, and for a service without its namespace. */
+export async function serviceOf(table: Table, chosen: string | undefined, service: string | undefined, namespace?: string): Promise<ServiceKey> {
+  const [{ chosenClusters }, { listServices }, { listedNames }] = await Promise.all([
+    import('#infra/cli/connect-hub.ts'),
+    import('#infra/cli/list-services.ts'),
+    import('#infra/cli/unknown-service.ts'),
+  ]);
   const [cluster = ''] = await chosenClusters(table, chosen);
-  const [, namespace, name] = service.match(/^([^/]+)\/([^/]+)$/) ?? [];
-  if (!namespace || !name) throw new UsageError(`which service? NAMESPACE/SERVICE is needed, ${JSON.stringify(service)} was given`);
-  return { cluster, namespace, name };
+  const found = serviceName(service ?? '', namespace);
+  if (found) return { cluster, ...found };
+  const names = (await listServices(table, cluster))
+    .filter((s) => namespace === undefined || s.namespace === namespace)
+    .map((s) => `${s.namespace}/${s.name}`);
+  const given = service === undefined ? '' : `${JSON.stringify(service)} lacks its namespace (NAMESPACE/SERVICE, or -n NAMESPACE); `;
+  throw new UsageError(`which service of ${cluster}? ${given}there are ${listedNames(names)}`);
+}
+
+function serviceName(service: string, namespace: string | undefined): Pick<ServiceKey, 'namespace' | 'name'> | undefined {
+  if (namespace !== undefined) {
+    const [, name] = service.match(/^(?:(?:svc|service|services)\/)?([^/]+)$/) ?? [];
+    if (name) return { namespace, name };
+  }
+  const [, own, name] = service.match(/^([^/]+)\/([^/]+)$/) ?? [];
+  if (own === undefined || name === undefined) return undefined;
+  if (namespace !== undefined && own !== namespace) throw new UsageError(`${service} with -n ${namespace}: one namespace is needed`);
+  return { namespace: own, name };
 }

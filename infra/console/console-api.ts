@@ -46,7 +46,11 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     '/api/services': json(async (query) => listServices(started(), await knownCluster(started(), named(query, 'cluster')))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
     '/api/history': json(
-      (query): Promise<HistoryAnswer> => toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).catch(noHistory),
+      (query): Promise<HistoryAnswer> =>
+        toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).then(
+          ({ told, remarks }) => ({ told, remarks }),
+          noHistory,
+        ),
     ),
     '/api/then': json((query) => {
       const atMs = Number(named(query, 'at'));

@@ -1,6 +1,6 @@
 /** The constructs of the package: CommonJS, as the CDK is, so that apps of either kind load them; with the functions' code beside them in dist/functions. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -29,6 +29,7 @@ export async function buildLibrary(): Promise<Metafile> {
   });
   await writeFile(`${out}/package.json`, '{ "type": "commonjs" }\n');
   await writeFile('dist/clusters.schema.json', `${JSON.stringify(configSchema(), null, 2)}\n`);
+  await cp('infra/cli/schemas', 'dist/schemas', { recursive: true });
   await writeTypes();
   return metafile;
 }

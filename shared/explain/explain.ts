@@ -1,25 +1,24 @@
 /** Explains from the snapshot why a service has an address or lacks it. */
-import { writesOptIn } from '#shared/clusters/mode.ts';
 import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
-import { annotationOverCapacity, optInManagedBy } from '#shared/kube/names.ts';
+import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
+import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
-import { clusterFacts, savedFacts, serviceFacts, timeText, workFacts } from './facts.ts';
+import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';
-import { endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
+import { absent, endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
+import { standingOf } from './standing.ts';
 import { toldDifferences } from './told-differences.ts';
-import { derivedFromImport, derivedText } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
   const pods = explainPods(input);
+  const standing = standingOf(input, pods);
   const { set } = input;
   const told = toldDifferences(input.service, input.meta, input.difference);
   const preview = set?.preview ?? [];
@@ -27,7 +26,8 @@ export function explainService(input: ExplainInput): Explanation {
     cluster: input.meta.id,
     namespace: input.namespace,
     name: input.name,
-    summary: [input.service || !set ? summaryOf(input, pods) : '', set?.exportSummary, set?.importSummary].filter(Boolean).join(' '),
+    ...((input.service || !set) && { state: standing.state }),
+    summary: [input.service || !set ? standing.text : '', set?.exportSummary, set?.importSummary].filter(Boolean).join(' '),
     groups: [
       ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input) }] : []),
       ...(set?.groups ?? []),
@@ -122,17 +122,16 @@ function explainPod(
   const common = { pod: name, relation };
 
   if (relation !== 'selected' || !service || !pod) {
-    const why = whyUnselected(service, selector, pod, past);
-    const absent = { place: 'absent', why, addresses: [] } as const;
+    const verdict = unselected(service, selector, pod, past);
     return {
       ...common,
-      endpoints: place<EndpointsPlace>(absent, inEndpoints.get(name), 'endpoints'),
-      slices: families.map((family) => ({ family, ...place<SlicePlace>(absent, inSlices.get(family)?.get(name), 'slices') })),
+      endpoints: place<EndpointsPlace>(verdict, inEndpoints.get(name), 'endpoints'),
+      slices: families.map((family) => ({ family, ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices') })),
     };
   }
   const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
   const fits = verdict.place === 'absent' || !capacity || capacity.places.has(name);
-  const endpoints: Verdict<EndpointsPlace> = fits ? verdict : { place: 'absent', why: capacity.why, addresses: [] };
+  const endpoints: Verdict<EndpointsPlace> = fits ? verdict : absent('OverCapacity', capacity.why);
   return {
     ...common,
     endpoints: place(endpoints, inEndpoints.get(name), 'endpoints'),
@@ -143,15 +142,15 @@ function explainPod(
   };
 }
 
-const noEndpoints = { place: 'absent', why: 'a Service that opts in gets no Endpoints', addresses: [] } as const;
+const noEndpoints = absent('OptIn', 'a Service that opts in gets no Endpoints');
 
-function whyUnselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]): string {
-  if (!service) return 'the service does not exist';
-  if (service.spec?.type === 'ExternalName') return 'the service is an ExternalName: it has no endpoints';
-  if (!selector) return 'the service has no selector that the hub can use';
-  if (!pod) return 'the pod is gone';
+function unselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]) {
+  if (!service) return absent('ServiceDeleted', 'the service does not exist');
+  if (service.spec?.type === 'ExternalName') return absent('ExternalName', 'the service is an ExternalName: it has no endpoints');
+  if (!selector) return absent('NoSelector', 'the service has no selector that the hub can use');
+  if (!pod) return absent('PodDeleted', 'the pod is gone');
   const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
-  return `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`;
+  return absent('NotSelected', `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`);
 }
 
 interface Capacity {
@@ -181,44 +180,4 @@ function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined
         ? `the cluster’s own controller has it ${pending}`
         : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
   };
-}
-
-function summaryOf(input: ExplainInput, pods: readonly PodExplanation[]): string {
-  const { service } = input;
-  if (!service) return `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`;
-  const writer = writerOf(service);
-  if (service.spec?.type === 'ExternalName') return 'An ExternalName service: it has no endpoints.';
-  if (writer.by === 'invalid-annotation') return `${capital(writer.reason)}: its slices stay as they are.`;
-  const derivedFrom = derivedFromImport(service);
-  if (derivedFrom !== undefined) return `${capital(derivedText(service, derivedFrom))}.`;
-  if (writer.by === 'none') return 'No selector and no annotation: its endpoints are made by hand or by another controller.';
-  const selected = pods.filter((p) => p.relation === 'selected');
-  const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
-  const count =
-    selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
-  return `${count}; ${stateOf(input)}.`;
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const handOverText = (isToHub: boolean): string =>
-  isToHub
-    ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
-    : 'its slices stay until those of the built-in controllers serve every ready address';
-
-function stateOf({ service, work, meta, difference, contested, now }: ExplainInput): string {
-  const { endpoints, slices } = writersFor(service, meta);
-  if (difference?.text === waitingText && writesOptIn(meta)) return handOverText(slices.as === optInManagedBy);
-  const tasks = [endpoints.task, slices.task];
-  if (!tasks.includes('write') && tasks.includes('compare')) {
-    if (!difference) return isClean(work) ? 'the cluster’s own controllers wrote the same' : 'a comparison is under way';
-    return difference.confirmed ? 'the cluster’s own controllers wrote something different' : 'a difference is not confirmed yet';
-  }
-  if (!tasks.includes('write')) return `nothing is written: ${slices.why}`;
-  if (contested) return `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
-  if (isClean(work)) return 'everything is written';
-  if (meta.circuit) return `a run is pending, but the circuit of the cluster is open (${meta.circuit.reason})`;
-  const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
-  if (failing > 0) return `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`;
-  return work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending';
 }

@@ -5,10 +5,61 @@ export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
 /** The state that a pod should have in the slices of one family, by its conditions. */
 export type SlicePlace = 'ready' | 'not ready' | 'absent';
 
+/** The reason of a place, for programs. docs/commands.md lists the codes; a code keeps its meaning from version 0.1 on. */
+export const reasons = [
+  'Ready',
+  'NotReady',
+  'PublishedNotReady',
+  'Terminating',
+  'PodCompleted',
+  'NoPodIP',
+  'NoAddressOfFamily',
+  'NotScheduled',
+  'NodeUnknown',
+  'NoMatchingPort',
+  'NoServicePorts',
+  'OverCapacity',
+  'NotSelected',
+  'PodDeleted',
+  'ServiceDeleted',
+  'ExternalName',
+  'NoSelector',
+  'OptIn',
+] as const;
+export type Reason = (typeof reasons)[number];
+/** A reason of a change in the history: of the pod, of a change of the Service's writer, or of another client. */
+export type ChangeReason = Reason | 'OptedIn' | 'Withdrawn' | 'HandedBack' | 'OtherWriter' | 'NoFamily' | 'NoPod';
+
+/** The state of a Service's endpoints, for programs. docs/commands.md lists the codes. */
+export const serviceStates = [
+  'Written',
+  'Pending',
+  'Failing',
+  'CircuitOpen',
+  'Contested',
+  'Same',
+  'Comparing',
+  'Different',
+  'HandOver',
+  'NotWritten',
+  'NoSelector',
+  'InvalidAnnotation',
+  'DerivedFromImport',
+  'ExternalName',
+  'ServiceDeleted',
+] as const;
+export type ServiceState = (typeof serviceStates)[number];
+
 export interface Verdict<Place extends string> {
   readonly place: Place;
+  readonly reason: Reason;
   /** The reason, as a clause. */
   readonly why: string;
+  /** Start of the state, by RFC 3339, if the pod has it: transition of its Ready condition, or the request of its deletion. */
+  readonly since?: string | undefined;
+  /** Conditions in the slice. Undefined in Endpoints, which lack them. */
+  readonly serving?: boolean | undefined;
+  readonly terminating?: boolean | undefined;
   /** The pod's listed addresses, empty if the pod is absent. */
   readonly addresses: readonly string[];
   /** The difference from the written outputs. Undefined without a difference. */
@@ -81,6 +132,8 @@ export interface Explanation {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
+  /** Undefined for a name that the cluster only imports. */
+  readonly state?: ServiceState;
   /** One sentence. */
   readonly summary: string;
   readonly groups: readonly FactGroup[];

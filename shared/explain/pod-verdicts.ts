@@ -8,29 +8,32 @@ import { findPort, isPodReady, isPodTerminal, readyCondition, shouldPodBeInEndpo
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
 import { podToEndpoint } from '#shared/slices/endpoint.ts';
-import type { EndpointsPlace, SlicePlace, Verdict } from './explanation.ts';
+import type { EndpointsPlace, Reason, SlicePlace, Verdict } from './explanation.ts';
 
 type EndpointsVerdict = Verdict<EndpointsPlace>;
 type SliceVerdict = Verdict<SlicePlace>;
 
-const absent = (why: string) => ({ place: 'absent', why, addresses: [] }) as const;
+export const absent = (reason: Reason, why: string) => ({ place: 'absent', reason, why, addresses: [] }) as const;
 
 /** Returns the verdict on a pod that the selector matches. The caller applies the capacity, which depends on the other pods. */
 export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
   const publish = service.spec?.publishNotReadyAddresses ?? false;
-  if (!shouldPodBeInEndpoints(pod, publish)) return absent(whyUnfit(pod));
+  if (!shouldPodBeInEndpoints(pod, publish)) return unfit(pod);
   const family = addressFamily(service);
   const address = podAddress(pod, service, family);
-  if (!address) return absent(`no ${family ?? 'matching'} address, and Endpoints have one family only`);
+  if (!address) return absent('NoAddressOfFamily', `no ${family ?? 'matching'} address, and Endpoints have one family only`);
   const ports = service.spec?.ports ?? [];
   const missing = missingPorts(pod, ports);
   if (missing.length === ports.length && !(ports.length === 0 && hasClusterIPNone(service))) {
-    return absent(ports.length === 0 ? 'the service has no ports and is not headless' : `left out of Endpoints: ${noSuchPort(missing)}`);
+    return ports.length === 0
+      ? absent('NoServicePorts', 'the service has no ports and is not headless')
+      : absent('NoMatchingPort', `left out of Endpoints: ${noSuchPort(missing)}`);
   }
   const ready = publish || isPodReady(pod);
   const without = missing.length > 0 ? `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}` : '';
   return {
     place: ready ? 'addresses' : 'notReadyAddresses',
+    ...readinessReason(pod, publish),
     why: `${readiness(pod, publish)}${without}`,
     addresses: [address.ip],
   };
@@ -39,13 +42,15 @@ export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
 /** Returns the verdict on a pod that the selector matches, in the slices of one family. */
 export function sliceVerdict(pod: Pod, service: Service, family: AddressType, nodes: ReadonlyMap<string, Node>): SliceVerdict {
   const publish = Boolean(service.spec?.publishNotReadyAddresses);
-  if (!shouldPodBeInEndpoints(pod, true)) return absent(whyUnfit(pod));
+  if (!shouldPodBeInEndpoints(pod, true)) return unfit(pod);
   const nodeName = pod.spec?.nodeName ?? '';
   const node = nodes.get(nodeName);
   if (!node && !publish)
-    return absent(nodeName ? `node ${nodeName} is unknown: left out of slices until the relay sends it` : 'it is on no node yet');
+    return nodeName
+      ? absent('NodeUnknown', `node ${nodeName} is unknown: left out of slices until the relay sends it`)
+      : absent('NotScheduled', 'it is on no node yet');
   const endpoint = podToEndpoint(pod, node, service, family);
-  if (!endpoint) return absent(`no ${family} address`);
+  if (!endpoint) return absent('NoAddressOfFamily', `no ${family} address`);
   const ports = service.spec?.ports ?? [];
   const missing = missingPorts(pod, ports);
   const without =
@@ -59,6 +64,8 @@ export function sliceVerdict(pod: Pod, service: Service, family: AddressType, no
   const ending = terminating ? `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
   return {
     place: ready ? 'ready' : 'not ready',
+    ...(ending ? { reason: 'Terminating', since: deletionRequestedAt(pod) } : readinessReason(pod, publish)),
+    ...{ serving: serving === true, terminating: terminating === true },
     why: `${ending ? (ready ? `${ending}, but published as ready` : ending) : readiness(pod, publish)}${without}`,
     addresses: endpoint.addresses,
   };
@@ -80,16 +87,24 @@ export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
   Object.entries(selector).some(([key, value]) => labels?.[key] === value);
 
 /** Returns the first reason of SH-3 that applies. */
-function whyUnfit(pod: Pod): string {
-  if (isPodTerminal(pod)) return `phase ${pod.status?.phase}: it has run to its end`;
-  if (!pod.status?.podIP && !pod.status?.podIPs?.length) return 'it has no IP address yet';
-  return terminatingSince(pod);
+function unfit(pod: Pod) {
+  if (isPodTerminal(pod)) return absent('PodCompleted', `phase ${pod.status?.phase}: it has run to its end`);
+  if (!pod.status?.podIP && !pod.status?.podIPs?.length) return absent('NoPodIP', 'it has no IP address yet');
+  return { ...absent('Terminating', terminatingSince(pod)), since: deletionRequestedAt(pod) };
 }
 
+const terminatingSince = (pod: Pod): string => `terminating since ${deletionRequestedAt(pod)}`;
+
 /** The API server sets deletionTimestamp to the end of the grace period. */
-function terminatingSince({ metadata: { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } }: Pod): string {
+function deletionRequestedAt({ metadata: { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } }: Pod): string {
   const sinceMs = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
-  return `terminating since ${Number.isNaN(sinceMs) ? deletionTimestamp : new Date(sinceMs).toISOString().replace('.000Z', 'Z')}`;
+  return Number.isNaN(sinceMs) ? deletionTimestamp : new Date(sinceMs).toISOString().replace('.000Z', 'Z');
+}
+
+function readinessReason(pod: Pod, publish: boolean): Pick<EndpointsVerdict, 'reason' | 'since'> {
+  const condition = readyCondition(pod);
+  const reason = condition?.status === 'True' ? 'Ready' : publish ? 'PublishedNotReady' : 'NotReady';
+  return { reason, ...(condition?.lastTransitionTime && { since: String(condition.lastTransitionTime) }) };
 }
 
 function readiness(pod: Pod, publish: boolean): string {

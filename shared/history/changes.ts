@@ -18,7 +18,7 @@ export interface Before {
 }
 
 /** Returns the reason for a pod's current place, or for its absence. */
-export type Why = (pod: string, where: string) => string;
+export type Why = (pod: string, where: string) => { readonly reason: string; readonly why: string };
 
 /** Names at most `maxNamed` pods in the order of their names, and counts the rest. `otherWriter` wrote the outputs that the run found. */
 export function changesBetween(before: Before, after: Addresses, why: Why, otherWriter: string, maxNamed: number): Changes {
@@ -40,7 +40,9 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
   const named = pods.slice(0, maxNamed);
   const changes = named.flatMap((pod): PodChange[] => [
     ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
-    ...(repairs.has(pod) ? [{ pod, why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }] : []),
+    ...(repairs.has(pod)
+      ? [{ pod, reason: 'OtherWriter', why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }]
+      : []),
   ]);
   const foundOtherwise = { endpoints: otherwise.endpoints.size, slices: otherwise.slices.size };
   return { changes, more: pods.length - named.length, ...(foundOtherwise.endpoints + foundOtherwise.slices > 0 && { foundOtherwise }) };
@@ -55,6 +57,7 @@ function moveBetween(from: Listed | undefined, to: Listed | undefined): Move | u
 
 /** Groups moves by reason, because Endpoints and slices usually have the same. Changes of ports, node, zone and hints need no reason: the moves show them. */
 function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodChange[] {
-  const reasons = Map.groupBy(moves, (move) => (move.from === move.to ? '' : why(pod, move.where)));
-  return [...reasons].map(([reason, of]) => ({ pod, why: reason, moves: of }));
+  const causes = moves.map((move) => ({ move, cause: move.from === move.to ? { why: '' } : why(pod, move.where) }));
+  const reasons = Map.groupBy(causes, ({ cause }) => JSON.stringify(cause));
+  return [...reasons.values()].map((of) => ({ pod, ...(of[0] as (typeof causes)[number]).cause, moves: of.map(({ move }) => move) }));
 }

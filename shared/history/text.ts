@@ -6,7 +6,7 @@ const controllerCodes = { endpoints: 'ep', slices: 'sl' } as const satisfies { r
 const endingCodes = { failed: 'f', requeued: 'r' } as const satisfies { readonly [K in Ending['kind']]: string };
 
 type MoveText = readonly [where: string, address: string, from: string | 0, to: string | 0, detail?: string];
-type ChangeText = readonly [pod: string, why: string, moves: readonly MoveText[], repair?: 1];
+type ChangeText = readonly [pod: string, why: string, moves: readonly MoveText[], repair?: 0 | 1, reason?: string];
 
 /** Times are distances from `t`: backwards for `s` and `d`, forwards for the rest. */
 interface RecordText {
@@ -80,11 +80,12 @@ function encode(r: HistoryRecord): RecordText {
   };
 }
 
-const encodeChange = ({ pod, why, moves, isRepair }: PodChange): ChangeText => {
+const encodeChange = ({ pod, why, reason, moves, isRepair }: PodChange): ChangeText => {
   const list = moves.map(
     ({ where, address, from, to, detail }): MoveText => [where, address, from ?? 0, to ?? 0, ...(detail ? [detail] : [])] as never,
   );
-  return isRepair ? [pod, why, list, 1] : [pod, why, list];
+  const repair = isRepair ? 1 : 0;
+  return reason ? [pod, why, list, repair, reason] : isRepair ? [pod, why, list, repair] : [pod, why, list];
 };
 
 function decode(r: RecordText): HistoryRecord {
@@ -118,9 +119,9 @@ function decode(r: RecordText): HistoryRecord {
   };
 }
 
-function decodeChange([pod, why, moves, repair]: ChangeText): PodChange {
+function decodeChange([pod, why, moves, repair, reason]: ChangeText): PodChange {
   const list = moves.map(([where, address, from, to, detail]): Move => {
     return { where, address, from: from || undefined, to: to || undefined, ...(detail !== undefined && { detail }) };
   });
-  return { pod, why, moves: list, ...(repair && { isRepair: true }) };
+  return { pod, why, ...(reason && { reason }), moves: list, ...(repair && { isRepair: true }) };
 }

@@ -232,9 +232,9 @@ describe('npm run explain', () => {
     const history = await command('history', 'demo-1', 'shop/web', '--since', '1h');
     expect(history.stdout).toMatch(/^\d{4}-\S+Z wrote .*, accepted \d+ ms after (the relay saw the change|it was due)/m);
     expect(history.stdout).toMatch(/^ {2}pod web-\S+: 10\.244\.\S+ (added to|removed from|changed in) /m);
-    const line = (await command('history', 'demo-1', 'shop/web', '--json')).stdout.trimEnd().split('\n').at(-1) ?? '';
-    const { atMs } = JSON.parse(line) as { atMs: number };
-    const then = await command('explain', 'demo-1', 'shop/web', '--at', new Date(atMs + 1).toISOString());
+    const { runs } = JSON.parse((await command('history', 'demo-1', 'shop/web', '-o', 'json')).stdout) as { runs: { time: string }[] };
+    const justAfter = new Date(Date.parse(runs.at(-1)?.time ?? '') + 1).toISOString();
+    const then = await command('explain', 'demo-1', 'shop/web', '--at', justAfter);
     expect(then.stdout).toMatch(
       /^demo-1 shop\/web at \S+Z: \d+ of \d+ listed pods (was|were) ready to be reached; the last run on record before that wrote \d+ ms earlier/,
     );

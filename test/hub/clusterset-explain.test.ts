@@ -165,7 +165,7 @@ describe('an import, explained in its own cluster', () => {
 
   it('an import is printed in a terminal with its importers, sources and pods, or for one pod only', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0') });
-    const lines = explanationLines(await explainIn(world, 'a'));
+    const lines = explanationLines(await explainIn(world, 'a')).map((line) => (typeof line === 'string' ? line : line.text));
     expect(lines[0]).toMatch(/^a shop\/web: Imported: /);
     expect(lines.join('\n')).toMatch(
       /\nSources\n {2}b: fresh, last heartbeat .*\n {4}2 addresses, 2 ready, ports http 80\/TCP\n {4}pod web-1: 10\.2\.0\.1, ready: /,

@@ -102,7 +102,7 @@ describe('in an empty folder', () => {
       for (const file of ['', 'app.js', 'app.css', 'favicon.svg']) expect((await fetch(`${url}/${file}`)).status).toBe(200);
       const [explained, listed, address] = await Promise.all([
         installed.run('npx', 'fleet-endpoints', 'explain', 'demo-1', 'shop/web'),
-        installed.run('npx', 'fleet-endpoints', 'cluster', 'list', '--json'),
+        installed.run('npx', 'fleet-endpoints', 'cluster', 'list', '-o', 'json'),
         installed.run('npx', 'fleet-endpoints', 'console'),
       ]);
       expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^demo-1 shop\/web: /) });

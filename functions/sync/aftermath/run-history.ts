@@ -7,6 +7,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { verdictsOf } from '#shared/explain/explain.ts';
+import type { ChangeReason } from '#shared/explain/explanation.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
@@ -170,32 +171,39 @@ function whyOf({ server, inputs, result }: Reached): Why {
   const { meta } = result;
   const handedOver = handOverReason(inputs, meta);
   return (name, where) => {
-    if (!meta) return 'the cluster is not known';
-    const reason = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
-    if (reason !== undefined) return shortened(reason);
-    if (name === '') return 'an address without a pod';
+    const handOver = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
+    if (handOver) return { ...handOver, why: shortened(handOver.why) };
+    if (name === '' || !meta) return { reason: 'NoPod', why: 'an address without a pod' };
     const { namespace } = inputs.serviceRecord ?? { namespace: '' };
     const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
     verdicts.set(name, verdict);
     const { endpoints, slices } = verdict;
-    if (where !== inEndpoints) return shortened(slices.find((s) => s.family === where)?.why ?? whyWithoutFamily(service !== undefined, where));
+    if (where !== inEndpoints) {
+      const { reason, why } = slices.find((s) => s.family === where) ?? withoutFamily(service !== undefined, where);
+      return { reason, why: shortened(why) };
+    }
     const over = isOverCapacity && endpoints.place !== 'absent' ? '; Endpoints are over capacity and list ready pods first' : '';
-    return shortened(`${endpoints.why}${over}`);
+    return { reason: endpoints.reason, why: shortened(`${endpoints.why}${over}`) };
   };
 }
 
+interface Cause {
+  readonly reason: ChangeReason;
+  readonly why: string;
+}
+
 /** The reason of a hand-over, which overrides the reasons of the pods. */
-function handOverReason({ writers }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: string; readonly slices?: string } {
+function handOverReason({ writers }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
   if (!meta || meta.optIn === 'off') return {};
   const { by, reason } = writers.slices;
-  if (by === 'opt-in') return { endpoints: 'the Service opted in: its Endpoints were deleted' };
-  if (by === 'none') return { slices: `its slices were withdrawn: ${reason}` };
-  if (by === 'built-in' && isShadow(meta)) return { slices: `handed back to the built-in controllers: ${reason}` };
+  if (by === 'opt-in') return { endpoints: { reason: 'OptedIn', why: 'the Service opted in: its Endpoints were deleted' } };
+  if (by === 'none') return { slices: { reason: 'Withdrawn', why: `its slices were withdrawn: ${reason}` } };
+  if (by === 'built-in' && isShadow(meta)) return { slices: { reason: 'HandedBack', why: `handed back to the built-in controllers: ${reason}` } };
   return {};
 }
 
-const whyWithoutFamily = (isThere: boolean, family: string): string =>
-  isThere ? `the service has no ${family} slices` : 'the service does not exist';
+const withoutFamily = (isThere: boolean, family: string): Cause =>
+  isThere ? { reason: 'NoFamily', why: `the service has no ${family} slices` } : { reason: 'ServiceDeleted', why: 'the service does not exist' };
 
 /** Who had written what the run found changed. */
 function otherWriter({ server, result }: Reached): string {

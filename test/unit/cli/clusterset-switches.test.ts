@@ -207,6 +207,8 @@ it('a kind of the API that a cluster needs without having sent a list of it is n
   expect(await told()).toEqual([]);
 });
 
+const people = { color: 'never', isLocalTime: false } as const;
+
 it('the state of a cluster in its set is printed without a switch, and in the list of clusters if there is a set', async () => {
   const { table, hub, add, imports, audit } = await start();
   await imports(undefined);
@@ -214,14 +216,14 @@ it('the state of a cluster in its set is printed without a switch, and in the li
   expect(await audit()).toEqual([]);
   await add('b', undefined);
   printed.length = 0;
-  await listOfClusters(hub, false);
+  await listOfClusters(hub, people);
   expect(printed.map((line) => line.split(/ {2,}/).slice(0, 5))).toEqual([
     ['cluster', 'mode', 'opt-in', 'imports', 'exports'],
     ['a', 'shadow', 'off', 'off', 'web'],
     ['b', 'shadow', 'off', '-', '-'],
   ]);
   printed.length = 0;
-  await listOfClusters(hub, true);
+  await listOfClusters(hub, { ...people, format: 'json' });
   expect(JSON.parse(printed.join('\n')).map((c: { clusterset: object }) => c.clusterset)).toEqual([
     { name: 'prod', imports: 'off', exports: 'web' },
     null,

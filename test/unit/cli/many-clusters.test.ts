@@ -44,7 +44,7 @@ it('active --all asks sixteen clusters at a time whether they are ready', async 
 
 it('audit --all reads sixteen clusters at a time, and lists them in order', async () => {
   const { hub, count } = await hubOfMany();
-  await listOfAudit(hub, ids, false);
+  await listOfAudit(hub, ids, { color: 'never', isLocalTime: false });
   expect(count.most).toBe(16);
   expect(said).toEqual(ids.map((id) => `2026-01-01T00:00:00Z  ${id}  me  ${id} noted`));
 });

@@ -1,9 +1,10 @@
 /** The folder in which local runs leave their addresses lies where every user of the machine may make one. */
+import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectHub, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
+import { connectHub, localAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 
 const addresses = {
@@ -32,6 +33,22 @@ afterEach(async () => {
 it('addresses that a run writes there are found', async () => {
   await publishLocalAddresses(addresses);
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
+});
+
+it.runIf(process.platform === 'linux')('of several runs the one of this folder is used, and without one they are listed', async () => {
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  try {
+    await publishLocalAddresses(addresses);
+    const elsewhere = { ...addresses, folder: '/elsewhere', consoleUrl: 'http://127.0.0.1:8080' };
+    await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
+    expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
+    await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
+    expect(() => localAddresses(undefined)).toThrow(
+      /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,
+    );
+  } finally {
+    other.kill();
+  }
 });
 
 it.runIf(process.platform === 'linux')('leftovers of a killed run are ignored when another process has its number', async () => {

@@ -80,7 +80,7 @@ describe('mistakes', () => {
 
   it('a clusters file that is not there is exit code 1, with the way to name another one', { timeout: 60_000 }, async () => {
     const { code, err } = await run('config', 'check', 'absent.yaml');
-    expect([code, err]).toEqual([1, expect.stringMatching(/^no clusters file at absent.yaml: .* or give another file: config check FILE/)]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^error: no clusters file at absent.yaml: .* or give another file: config check FILE/)]);
   });
 
   it('a clusters file with mistakes is exit code 1, each mistake a line with its place', { timeout: 60_000 }, async () => {

@@ -75,7 +75,7 @@ describe('a service that opts in', () => {
     expect(factsOf(explanation, 'Cluster')['Opt-in']).toBe('active');
     expect(factsOf(explanation, 'Saved')['Slices']).toBe('1 with 1 endpoints, of opt-in.fleet-endpoints');
     const { endpoints, slices } = onlyPod(explanation);
-    expect(endpoints).toEqual({ place: 'absent', why: 'a Service that opts in gets no Endpoints', addresses: [] });
+    expect(endpoints).toEqual({ place: 'absent', reason: 'OptIn', why: 'a Service that opts in gets no Endpoints', addresses: [] });
     expect(slices[0]).toMatchObject({ place: 'ready', addresses: ['10.1.0.2'] });
     expect(slices[0]?.pending).toBeUndefined();
   });

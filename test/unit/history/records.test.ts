@@ -61,7 +61,7 @@ const recordsOf = (states: readonly (readonly Output[])[], maxNamed = 100): read
     const saved = addressesOf(states[i] as readonly Output[]);
     return record(
       1000 * (i + 1),
-      changesBetween({ saved, found: saved }, addressesOf(state), (pod, where) => `${pod} in ${where}`, 'x', maxNamed),
+      changesBetween({ saved, found: saved }, addressesOf(state), (pod, where) => ({ reason: 'Ready', why: `${pod} in ${where}` }), 'x', maxNamed),
     );
   });
 
@@ -160,7 +160,7 @@ describe('records of runs', () => {
     const address = (ports: string) => ({ where: 'IPv4', address: 'a', pod: 'p', state: 'ready', details: { ports } });
     const [from, to] = [address('a'.repeat(300_000)), address('b'.repeat(300_000))];
     const before = new Map([['k', from]]);
-    const { changes } = changesBetween({ saved: before, found: before }, new Map([['k', to]]), () => '', 'x', 1);
+    const { changes } = changesBetween({ saved: before, found: before }, new Map([['k', to]]), () => ({ reason: 'Ready', why: '' }), 'x', 1);
     expect(changes[0]?.moves[0]?.detail).toBe(`ports ${'a'.repeat(100)}… → ${'b'.repeat(100)}…`);
   });
 

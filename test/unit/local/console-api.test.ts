@@ -108,7 +108,7 @@ describe('the console’s API', () => {
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
     ]);
     expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is pending.');
-    expect(explanationLines(explanation).join('\n')).toContain(
+    expect(explanationLines(explanation, { isWide: true }).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );
     const asked = (await get('/api/explain?cluster=a&namespace=ns&service=foo&pod=pod0002')).body as Explanation;

@@ -1,0 +1,112 @@
+/** An explanation as data for programs. The schema is infra/cli/schemas/explanation.schema.json. */
+import { writersFor } from '#shared/clusters/writer-for.ts';
+import type { Explanation, PodExplanation, Reason, SavedAddress, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
+import type { ExplainInput } from '#shared/explain/input.ts';
+
+export const apiVersion = 'fleet-endpoints/v1';
+
+export interface ExplanationData {
+  readonly apiVersion: typeof apiVersion;
+  readonly kind: 'Explanation';
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  /** Time of the answer. All times are by RFC 3339, in UTC. */
+  readonly time: string;
+  /** Null for a name that the cluster only imports. */
+  readonly state: ServiceState | null;
+  readonly message: string;
+  readonly mode: string;
+  readonly optIn: string;
+  readonly kubernetesVersion: string | null;
+  readonly writers: { readonly endpoints: WriterData; readonly slices: WriterData };
+  readonly generation: number;
+  readonly doneGeneration: { readonly endpoints: number; readonly slices: number };
+  readonly failures: { readonly endpoints: number; readonly slices: number };
+  readonly lastRunTime: string | null;
+  readonly pendingSince: string | null;
+  readonly pods: readonly PodData[];
+  readonly addresses: readonly SavedAddress[];
+  readonly differences: readonly string[];
+  readonly clusterset: SetExplanation | null;
+}
+
+interface WriterData {
+  readonly writer: string;
+  readonly task: string;
+  readonly managedBy: string;
+  readonly message: string;
+}
+
+interface PodData {
+  readonly name: string;
+  readonly relation: PodExplanation['relation'];
+  readonly ready: boolean;
+  readonly endpoints: PlaceData;
+  readonly slices: readonly (PlaceData & { readonly addressType: string })[];
+}
+
+/** The place that the controllers give the pod. `pending`: the written outputs differ from it. */
+interface PlaceData {
+  readonly listed: boolean;
+  readonly ready: boolean;
+  readonly serving: boolean | null;
+  readonly terminating: boolean | null;
+  readonly addresses: readonly string[];
+  readonly reason: Reason;
+  readonly message: string;
+  readonly since: string | null;
+  readonly pending: string | null;
+}
+
+export function explanationData({ meta, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
+  const { endpoints, slices } = writersFor(service, meta);
+  const { controllers } = work;
+  return {
+    apiVersion,
+    kind: 'Explanation',
+    cluster: explanation.cluster,
+    namespace: explanation.namespace,
+    service: explanation.name,
+    time: new Date(now).toISOString(),
+    state: explanation.state ?? null,
+    message: explanation.summary,
+    mode: meta.mode,
+    optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
+    kubernetesVersion: meta.relay.kubernetesVersion ?? null,
+    writers: { endpoints: writerData(endpoints), slices: writerData(slices) },
+    generation: work.generation,
+    doneGeneration: { endpoints: controllers.endpoints.doneGeneration, slices: controllers.slices.doneGeneration },
+    failures: { endpoints: controllers.endpoints.failures, slices: controllers.slices.failures },
+    lastRunTime: work.ranAtMs > 0 ? new Date(work.ranAtMs).toISOString() : null,
+    pendingSince: work.dirtyAtMs === undefined ? null : new Date(work.dirtyAtMs).toISOString(),
+    pods: explanation.pods.map(podData),
+    addresses: explanation.saved,
+    differences: explanation.differences,
+    clusterset: explanation.clusterset ?? null,
+  };
+}
+
+const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slices']): WriterData => ({
+  writer: who,
+  task,
+  managedBy: as,
+  message: why,
+});
+
+function podData({ pod, relation, endpoints, slices }: PodExplanation): PodData {
+  const places = { endpoints: placeData(endpoints), slices: slices.map((s) => ({ addressType: s.family, ...placeData(s) })) };
+  return { name: pod, relation, ready: [places.endpoints, ...places.slices].some((p) => p.ready), ...places };
+}
+
+const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: Verdict<string>): PlaceData => ({
+  listed: place !== 'absent',
+  ready: place === 'addresses' || place === 'ready',
+  serving: serving ?? null,
+  terminating: terminating ?? null,
+  addresses,
+  reason,
+  message: why,
+  since: since ?? null,
+  pending: pending ?? null,
+});

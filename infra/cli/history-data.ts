@@ -1,0 +1,154 @@
+/** The history of a service, and its addresses at a time, as data for programs. The schemas are infra/cli/schemas/{history,addresses}.schema.json. */
+
+import type { PodChange } from '#shared/history/history-record.ts';
+import { effectiveMs, type HistoryRecord } from '#shared/history/history-record.ts';
+import { type Filter, filtered, kindOf } from '#shared/history/sentences.ts';
+import type { Then } from '#shared/history/then.ts';
+import { controllers } from '#shared/kube/controllers.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { apiVersion } from './explanation-data.ts';
+
+/** A run. All times are by RFC 3339, in UTC. */
+export interface RunData {
+  /** Since then the API server has the changes. */
+  readonly time: string;
+  readonly result: 'Wrote' | 'Failed' | 'HeldBack' | 'WroteNothing';
+  readonly generation: number;
+  readonly seenTime: string | null;
+  readonly dueTime: string | null;
+  readonly startTime: string;
+  readonly acceptedTime: string | null;
+  readonly endTime: string;
+  readonly writes: { readonly endpoints: number; readonly slices: number };
+  readonly deletes: { readonly endpoints: number; readonly slices: number };
+  /** Number of equal runs in a row that the entry covers, and the start of the last of them. */
+  readonly count: number;
+  readonly lastStartTime: string;
+  readonly messages: readonly string[];
+  readonly changes: readonly ChangeData[];
+  /** Number of changed pods that the record does not name. */
+  readonly unnamedPods: number;
+}
+
+interface ChangeData {
+  /** Null for an address without a pod. */
+  readonly pod: string | null;
+  readonly address: string;
+  /** `Endpoints`, `IPv4` or `IPv6`. */
+  readonly place: string;
+  /** States, such as `ready`; null if the address was or is not listed. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly detail: string | null;
+  readonly reason: string | null;
+  readonly message: string | null;
+  /** Another client had written `from`, and the run restored `to`. */
+  readonly isRepair: boolean;
+}
+
+export interface HistoryData {
+  readonly apiVersion: typeof apiVersion;
+  readonly kind: 'History';
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  /** Oldest first. */
+  readonly runs: readonly RunData[];
+  readonly remarks: readonly string[];
+}
+
+export const historyData = (key: ServiceKey, runs: readonly RunData[], remarks: readonly string[]): HistoryData => ({
+  apiVersion,
+  kind: 'History',
+  cluster: key.cluster,
+  namespace: key.namespace,
+  service: key.name,
+  runs,
+  remarks,
+});
+
+const results = { wrote: 'Wrote', failed: 'Failed', held: 'HeldBack', found: 'WroteNothing' } as const;
+
+export function runData(record: HistoryRecord, filter: Filter): RunData {
+  const endings = controllers.flatMap((c) => record.endings[c]?.text ?? []);
+  return {
+    time: timeOf(effectiveMs(record)),
+    result: results[kindOf(record)],
+    generation: record.generation,
+    seenTime: timeOrNull(record.seenMs),
+    dueTime: timeOrNull(record.dueMs),
+    startTime: timeOf(record.atMs),
+    acceptedTime: timeOrNull(record.acceptedMs),
+    endTime: timeOf(record.endedMs),
+    writes: record.writes,
+    deletes: record.deletes ?? { endpoints: 0, slices: 0 },
+    count: record.times,
+    lastStartTime: timeOf(record.untilMs),
+    messages: [...new Set([...(record.heldBack ? [record.heldBack] : []), ...endings, ...record.notes, ...(record.gap ? [record.gap] : [])])],
+    changes: filtered(record.changes, filter).flatMap(changeData),
+    unnamedPods: record.more,
+  };
+}
+
+const changeData = ({ pod, why, reason, moves, isRepair = false }: PodChange): readonly ChangeData[] =>
+  moves.map(({ where, address, from, to, detail }) => ({
+    pod: pod || null,
+    address,
+    place: where,
+    from: from ?? null,
+    to: to ?? null,
+    detail: detail ?? null,
+    reason: reason ?? null,
+    message: why || null,
+    isRepair,
+  }));
+
+export interface AddressesData {
+  readonly apiVersion: typeof apiVersion;
+  readonly kind: 'Addresses';
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  /** The asked time. */
+  readonly time: string;
+  /** If false, the message has the reason, and the lists are empty. */
+  readonly isKnown: boolean;
+  readonly message: string;
+  readonly addresses: readonly AddressData[];
+  readonly gone: readonly Omit<AddressData, 'state'>[];
+  readonly caveats: readonly string[];
+}
+
+interface AddressData {
+  readonly pod: string | null;
+  readonly address: string;
+  readonly places: readonly string[];
+  readonly state: string;
+  readonly since: string | null;
+  readonly message: string | null;
+}
+
+export const addressesData = (key: ServiceKey, { atMs, isKnown, summary, addresses, gone, caveats }: Then): AddressesData => ({
+  apiVersion,
+  kind: 'Addresses',
+  cluster: key.cluster,
+  namespace: key.namespace,
+  service: key.name,
+  time: timeOf(atMs),
+  isKnown,
+  message: summary,
+  addresses: addresses.map(({ state, ...rest }) => ({ ...addressData(rest), state })),
+  gone: gone.map(addressData),
+  caveats,
+});
+
+const addressData = ({ pod, address, places, sinceMs, why }: Then['gone'][number] | Omit<Then['addresses'][number], 'state'>) => ({
+  pod: pod || null,
+  address,
+  places,
+  since: timeOrNull(sinceMs),
+  message: why ?? null,
+});
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : timeOf(ms));

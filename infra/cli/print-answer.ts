@@ -1,0 +1,49 @@
+/** Prints an answer as lines for people, or as data for programs. */
+import { styleText } from 'node:util';
+import { stringify } from 'yaml';
+import { printable } from './printable.ts';
+
+export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
+
+export interface Printing {
+  /** Undefined: lines for people. */
+  readonly format?: OutputFormat | undefined;
+  readonly color: 'auto' | 'always' | 'never';
+  /** Times of lines for people are in the zone of this machine, otherwise in UTC. */
+  readonly isLocalTime: boolean;
+}
+
+export type Style = 'good' | 'warning' | 'bad' | 'title' | 'faint';
+export type Line = string | { readonly text: string; readonly style: Style };
+
+const formats = { good: 'green', warning: 'yellow', bad: 'red', title: 'bold', faint: 'dim' } as const;
+
+export const linesAsData = (data: unknown, format: 'json' | 'yaml'): readonly string[] =>
+  (format === 'json' ? JSON.stringify(data, null, 2) : stringify(data, { lineWidth: 0 }).trimEnd()).split('\n');
+
+export function printLines(lines: readonly Line[], { color, isLocalTime }: Pick<Printing, 'color' | 'isLocalTime'>): void {
+  for (const line of lines) console.log(rendered(line, { color, isLocalTime }));
+}
+
+/** Text of clusters is escaped before it gets colours. */
+export function rendered(line: Line, { color, isLocalTime }: Pick<Printing, 'color' | 'isLocalTime'>): string {
+  const { text, style } = typeof line === 'string' ? { text: line, style: undefined } : line;
+  const safe = printable(isLocalTime ? withLocalTimes(text) : text);
+  if (style === undefined || color === 'never') return safe;
+  // With `auto` the stream decides, by the terminal and NO_COLOR.
+  const options = color === 'always' ? { validateStream: false } : { stream: process.stdout };
+  return styleText(formats[style], safe, options);
+}
+
+const utc = /\b(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?Z/g;
+
+/** Times by RFC 3339 with the offset of the machine's zone, such as 2026-03-01T15:00:00.123+01:00. */
+function withLocalTimes(text: string): string {
+  return text.replace(utc, (time, _seconds, fraction = '') => {
+    const at = new Date(time);
+    const offset = -at.getTimezoneOffset();
+    const shifted = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 19);
+    const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) => String(n).padStart(2, '0'));
+    return `${shifted}${fraction}${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
+  });
+}

@@ -1,0 +1,71 @@
+/** Gives the state of a Service's endpoints as a sentence and as a code. */
+import { writesOptIn } from '#shared/clusters/mode.ts';
+import { writersFor } from '#shared/clusters/writer-for.ts';
+import { optInManagedBy } from '#shared/kube/names.ts';
+import { waitingText } from '#shared/opt-in/hand-over.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
+import type { PodExplanation, ServiceState } from './explanation.ts';
+import { timeText } from './facts.ts';
+import type { ExplainInput } from './input.ts';
+import { derivedFromImport, derivedText } from './writer-facts.ts';
+
+/** The state of a Service's endpoints, for programs. docs/commands.md lists them. */
+export interface Standing {
+  readonly state: ServiceState;
+  /** A sentence. */
+  readonly text: string;
+  /** Pods that the selector matches, and those that are ready in Endpoints or slices. */
+  readonly selected: number;
+  readonly ready: number;
+}
+
+export function standingOf(input: ExplainInput, pods: readonly PodExplanation[]): Standing {
+  const { service } = input;
+  const selected = pods.filter((p) => p.relation === 'selected');
+  const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
+  const as = (state: ServiceState, text: string): Standing => ({ state, text, selected: selected.length, ready });
+  if (!service) return as('ServiceDeleted', `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`);
+  const writer = writerOf(service);
+  if (service.spec?.type === 'ExternalName') return as('ExternalName', 'An ExternalName service: it has no endpoints.');
+  if (writer.by === 'invalid-annotation') return as('InvalidAnnotation', `${capital(writer.reason)}: its slices stay as they are.`);
+  const derivedFrom = derivedFromImport(service);
+  if (derivedFrom !== undefined) return as('DerivedFromImport', `${capital(derivedText(service, derivedFrom))}.`);
+  if (writer.by === 'none') return as('NoSelector', 'No selector and no annotation: its endpoints are made by hand or by another controller.');
+  const count =
+    selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
+  const { state, text } = progressOf(input);
+  return as(state, `${count}; ${text}.`);
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const handOverText = (isToHub: boolean): string =>
+  isToHub
+    ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
+    : 'its slices stay until those of the built-in controllers serve every ready address';
+
+function progressOf({ service, work, meta, difference, contested, now }: ExplainInput): Pick<Standing, 'state' | 'text'> {
+  const { endpoints, slices } = writersFor(service, meta);
+  if (difference?.text === waitingText && writesOptIn(meta)) return { state: 'HandOver', text: handOverText(slices.as === optInManagedBy) };
+  const tasks = [endpoints.task, slices.task];
+  if (!tasks.includes('write') && tasks.includes('compare')) {
+    if (!difference)
+      return isClean(work)
+        ? { state: 'Same', text: 'the cluster’s own controllers wrote the same' }
+        : { state: 'Comparing', text: 'a comparison is under way' };
+    return difference.confirmed
+      ? { state: 'Different', text: 'the cluster’s own controllers wrote something different' }
+      : { state: 'Comparing', text: 'a difference is not confirmed yet' };
+  }
+  if (!tasks.includes('write')) return { state: 'NotWritten', text: `nothing is written: ${slices.why}` };
+  if (contested) {
+    const text = `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
+    return { state: 'Contested', text };
+  }
+  if (isClean(work)) return { state: 'Written', text: 'everything is written' };
+  if (meta.circuit) return { state: 'CircuitOpen', text: `a run is pending, but the circuit of the cluster is open (${meta.circuit.reason})` };
+  const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
+  if (failing > 0) return { state: 'Failing', text: `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}` };
+  return { state: 'Pending', text: work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending' };
+}
