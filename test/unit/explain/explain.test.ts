@@ -45,7 +45,12 @@ describe('why a pod is no address', () => {
 
   it('a pod is no address whose container has no port of that name', () => {
     const { endpoints, slices } = explainPod(pod(1), service({ ports: [{ port: 80, targetPort: 'http', protocol: 'TCP' }] }));
-    expect(endpoints).toEqual({ place: 'absent', reason: 'NoMatchingPort', why: 'left out of Endpoints: no container port named http/TCP', addresses: [] });
+    expect(endpoints).toEqual({
+      place: 'absent',
+      reason: 'NoMatchingPort',
+      why: 'left out of Endpoints: no container port named http/TCP',
+      addresses: [],
+    });
     expect(slices[0]).toMatchObject({ place: 'ready', why: 'its Ready condition is True; listed without ports: no container port named http/TCP' });
   });
 
