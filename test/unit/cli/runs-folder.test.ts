@@ -35,7 +35,7 @@ it('addresses that a run writes there are found', async () => {
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
 });
 
-it.runIf(process.platform === 'linux')('of several runs the one of this folder is used, and without one they are listed', async () => {
+it.runIf(process.platform === 'linux')('a command uses the run of its folder, and lists several runs of other folders', async () => {
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   try {
     await publishLocalAddresses(addresses);
