@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cacheFolder, followedVersion, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
 
@@ -13,28 +14,39 @@ const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/v
  */
 export async function controlPlaneBinary(say: (line: string) => void = console.error): Promise<string> {
   const version = await followedVersion();
-  return built({ version, module: sources, folder: join(cacheFolder, `control-plane-${await hashOfSources(ldflagsOf(version))}`) }, say);
+  const hash = await hashOfSources(sources, ldflagsOf(version));
+  return built({ what: 'the control plane', version, module: sources, folder: join(cacheFolder, `control-plane-${hash}`), name: 'kube' }, say);
+}
+
+/** Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of test/packets. Built when its sources have changed. */
+export async function nodeProgramsBinary(say: (line: string) => void = console.error): Promise<string> {
+  const version = await followedVersion();
+  const module = fileURLToPath(new URL('../packets/programs/', import.meta.url));
+  const hash = await hashOfSources(module, ldflagsOf(version));
+  return built({ what: 'the programs of the nodes', version, module, folder: join(cacheFolder, `packets-${hash}`), name: 'packets' }, say);
 }
 
 /** Path of a binary that is kube-apiserver and kube-controller-manager of another version, such as v1.31.0. Built once. */
 export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
   const module = await kubernetesModule(version, 'components', ['main.go']);
-  return built({ version, module, folder: module }, say);
+  return built({ what: 'the control plane', version, module, folder: module, name: 'kube' }, say);
 }
 
 interface Build {
+  readonly what: string;
   readonly version: string;
   /** Folder of the Go module. */
   readonly module: string;
-  /** Folder of the binary. */
+  /** Folder and file name of the binary. */
   readonly folder: string;
+  readonly name: string;
 }
 
-async function built({ version, module, folder }: Build, say: (line: string) => void): Promise<string> {
-  const binary = join(folder, 'kube');
+async function built({ what, version, module, folder, name }: Build, say: (line: string) => void): Promise<string> {
+  const binary = join(folder, name);
   if (await exists(binary)) return binary;
   await mkdir(folder, { recursive: true });
-  say(`building the control plane, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
+  say(`building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
   const started = Date.now();
   // Another process may be building the same: the last one to finish wins, and either result is whole.
   const unfinished = `${binary}.${process.pid}`;
@@ -44,10 +56,10 @@ async function built({ version, module, folder }: Build, say: (line: string) => 
   return binary;
 }
 
-async function hashOfSources(ldflags: string): Promise<string> {
-  const names = (await readdir(sources)).filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go')).sort();
+async function hashOfSources(module: string, ldflags: string): Promise<string> {
+  const names = (await readdir(module)).filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go')).sort();
   const hash = createHash('sha256').update(ldflags);
-  for (const name of names) hash.update(`\0${name}\0`).update(await readFile(join(sources, name)));
+  for (const name of names) hash.update(`\0${name}\0`).update(await readFile(join(module, name)));
   return hash.digest('hex').slice(0, 16);
 }
 
@@ -69,7 +81,7 @@ function build(module: string, version: string, output: string): Promise<void> {
     go.once('error', reject);
     go.once('exit', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`go build of the control plane failed (${signal ?? `exit code ${code}`})`));
+      else reject(new Error(`go build in ${module} failed (${signal ?? `exit code ${code}`})`));
     });
   });
 }

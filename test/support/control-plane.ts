@@ -15,6 +15,8 @@ export interface ControlPlaneOptions {
   readonly controllerManagerFlags?: readonly string[];
   /** Range of the cluster's Services, by default one of each family. */
   readonly serviceRange?: string;
+  /** Address of kube-apiserver, by default 127.0.0.1. */
+  readonly address?: string;
   /** Kept at the end, and used again if it holds a cluster. By default a new folder that is removed at the end. */
   readonly dataDir?: string;
   readonly say?: (line: string) => void;
@@ -34,7 +36,7 @@ export interface ControlPlane {
 }
 
 /**
- * Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports of 127.0.0.1. About two seconds. The latter two are of the version in
+ * Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports. About two seconds. The latter two are of the version in
  * KUBERNETES_VERSION, by default of the version that the hub follows.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -45,6 +47,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const file = (name: string): string => join(folder, name);
   const ports = await freePorts(4);
   const [etcdPort, peerPort, apiPort, managerPort] = ports.map(String);
+  const address = options.address ?? '127.0.0.1';
   const token = 'admin-of-the-test-cluster';
   const kubeconfig = file('kubeconfig.yaml');
 
@@ -62,8 +65,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     'kube-apiserver',
     [
       `--etcd-servers=http://127.0.0.1:${etcdPort}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
+      `--bind-address=${address}`,
+      `--advertise-address=${address}`,
       `--secure-port=${apiPort}`,
       `--cert-dir=${file('certificates')}`,
       '--service-account-issuer=https://kubernetes.default.svc',
@@ -77,7 +80,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       // Nobody but the controllers under test writes Endpoints.
       '--endpoint-reconciler-type=none',
     ],
-    `https://127.0.0.1:${apiPort}/readyz`,
+    `https://${address}:${apiPort}/readyz`,
   );
   const controllerManager = component(
     'kube-controller-manager',
@@ -100,7 +103,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     await etcd.start();
     await apiServer.start();
     const ca = await readFile(join(file('certificates'), 'apiserver.crt'), 'utf8');
-    const connection = { server: `https://127.0.0.1:${apiPort}`, ca, token };
+    const connection = { server: `https://${address}:${apiPort}`, ca, token };
     await writeFile(kubeconfig, kubeconfigText(connection), { mode: 0o600 });
     if (options.controllers !== undefined)
       await controllerManager.start([`--controllers=${options.controllers}`, ...(options.controllerManagerFlags ?? [])]);

@@ -53,7 +53,8 @@ export async function grantRelaysRights(controlPlane: ControlPlane, role = 'flee
   await kubectl(controlPlane, ['create', 'clusterrolebinding', `${role}-of-the-local-run`, `--clusterrole=${role}`, subject]);
 }
 
-async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
+/** Standard output of kubectl with the rights of cluster-admin. */
+export async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
   const child = spawn(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args]);
   const [out, err] = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
   child.stdin.end(input);
