@@ -2,7 +2,7 @@
  * A batch of events messages of one cluster, in phases with a barrier between them:
  *
  * 1. Write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts).
- * 2. Raise the versions of the changed sets of services and nodes, and log the written pods.
+ * 2. Raise the versions of the changed sets of services and nodes, and count the writes of pods.
  * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups.
  * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake every service.
  *
@@ -14,9 +14,8 @@ import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clus
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
-import { logPods } from '#shared/pods/logged/pod-log.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
-import { raiseSelectorsVersion } from '#shared/store/namespaces.ts';
+import { countPodWrite, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -140,13 +139,9 @@ const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean => isMemb
 const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
 /** Resolves to the version of the set of services for each namespace whose Pods were written, read after the writes. */
-async function noteWrites({ deps, store, effects }: BatchContext): Promise<ReadonlyMap<string, number>> {
+async function noteWrites({ store, effects }: BatchContext): Promise<ReadonlyMap<string, number>> {
   const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
   await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
-  const { podLog } = limitsOf(deps);
-  const versions = await concurrently(16, [...effects.podsWritten], async ([namespace, names]) => {
-    return [namespace, await logPods(store, namespace, { names, nowMs: deps.now() }, podLog)] as const;
-  });
-  return new Map(versions);
+  return new Map(await concurrently(16, [...effects.podsWritten], async (namespace) => [namespace, await countPodWrite(store, namespace)] as const));
 }

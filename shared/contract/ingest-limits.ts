@@ -1,20 +1,7 @@
-/** Limits of ingest and of the pod log. limits.ts has the rest. */
+/** Limits of ingest and of reading pods. limits.ts has the rest. */
 
 /** Limits on reading the Pods of a namespace (shared/pods). */
-export interface PodLogLimits {
-  /**
-   * Each run reads a namespace with at most this many Pods (with tombstones) as a whole. Workers cache a larger namespace by its log, which costs two write
-   * units and three calls a change (docs/decisions/0022).
-   */
-  readonly maxUnlogged: number;
-  /** A worker reads a cached namespace as a whole again after this, ms, in case the log has missed a write. */
-  readonly maxAgeMs: number;
-  /** An entry of the log expires after this, s: longer than a worker reads by entries alone (`maxAgeMs`). */
-  readonly entryTtlSeconds: number;
-  /** With more names in one entry, a read of all pods is cheaper than a read of each. */
-  readonly maxNames: number;
-  /** With more pods or entries to read than this, a worker reads the whole namespace. */
-  readonly maxChanged: number;
+export interface PodLimits {
   /**
    * Records of a namespace's Pods that a run reads, bytes; the heap takes four to eight times as much. With more, no run of the namespace writes anything.
    */
@@ -24,8 +11,6 @@ export interface PodLogLimits {
    * half of a worker's memory.
    */
   readonly maxSourceBytes: number;
-  /** Maximum size of all cached Pods' projections, bytes. The heap takes some four times as much. The least recently used namespace is dropped first. */
-  readonly maxKeptBytes: number;
 }
 
 export interface IngestLimits {
@@ -60,16 +45,7 @@ export interface IngestLimits {
   readonly maxUnnotifiedChars: number;
 }
 
-export const podLogDefaults: PodLogLimits = {
-  maxUnlogged: 1_000,
-  maxAgeMs: 20 * 60_000,
-  entryTtlSeconds: 2 * 3600,
-  maxNames: 100,
-  maxChanged: 200,
-  maxBytes: 16 << 20,
-  maxSourceBytes: 8 << 20,
-  maxKeptBytes: 16 << 20,
-};
+export const podDefaults: PodLimits = { maxBytes: 16 << 20, maxSourceBytes: 8 << 20 };
 
 export const ingestDefaults: IngestLimits = {
   writingShare: 1 / 3,

@@ -6,7 +6,7 @@
  */
 import { type ElectionLimits, electionDefaults } from './election-limits.ts';
 import { type ForeignWriteLimits, foreignWriteDefaults } from './foreign-write-limits.ts';
-import { type IngestLimits, ingestDefaults, type PodLogLimits, podLogDefaults } from './ingest-limits.ts';
+import { type IngestLimits, ingestDefaults, type PodLimits, podDefaults } from './ingest-limits.ts';
 import { type RequeueLimits, requeueDefaults } from './requeue-limits.ts';
 
 export interface SyncLimits extends ForeignWriteLimits {
@@ -147,7 +147,7 @@ export interface RunLimits {
 }
 
 export interface Limits {
-  readonly podLog: PodLogLimits;
+  readonly pods: PodLimits;
   readonly ingest: IngestLimits;
   readonly sync: SyncLimits;
   readonly sweep: SweepLimits;
@@ -159,7 +159,7 @@ export interface Limits {
 }
 
 export const defaultLimits: Limits = {
-  podLog: podLogDefaults,
+  pods: podDefaults,
   ingest: ingestDefaults,
   sync: {
     leaseMs: 40_000,

@@ -26,7 +26,6 @@ export const requeueDefaults = {
   noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5 },
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },
-  podsUnreadable: { afterSeconds: 1 },
   /** The Pods of a namespace have more bytes than a run reads. */
   podsTooLarge: { afterSeconds: 300 },
   /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */

@@ -1,5 +1,5 @@
 /**
- * The fields of an Endpoint. Comparisons, the fingerprint of a Pod's state and the texts for people follow from this list. A new field of the API is one
+ * The fields of an Endpoint. Comparisons and the texts for people follow from this list. A new field of the API is one
  * entry here. CONTRIBUTING.md, "A new field of Pod or Endpoint", has the other steps.
  */
 import type { Endpoint } from './types.ts';
@@ -20,8 +20,6 @@ export interface EndpointField {
    * (ES-30). `hints`: of hints, which are decided apart. Left out: upstream compares the field nowhere, and never writes it.
    */
   readonly comparedAs?: 'key' | 'content' | 'hints';
-  /** Left out: the value follows from the endpoint's own Pod. Other values follow from Nodes, or from all Pods together. */
-  readonly isOfOthers?: true;
   /** The texts of a history and of explain show it beside the address, the Pod and the state. */
   readonly isDetail?: true;
 }
@@ -35,9 +33,9 @@ export const endpointFields: { readonly [P in EndpointPath]: EndpointField } = {
   'conditions.terminating': { label: 'terminating', read: ({ conditions }) => conditions?.terminating ?? undefined, comparedAs: 'content' },
   hostname: { label: 'hostname', read: ({ hostname }) => hostname || undefined, comparedAs: 'key', isDetail: true },
   nodeName: { label: 'node', read: ({ nodeName }) => nodeName ?? undefined, comparedAs: 'content', isDetail: true },
-  zone: { label: 'zone', read: ({ zone }) => zone ?? undefined, comparedAs: 'content', isOfOthers: true, isDetail: true },
-  'hints.forZones': { label: 'forZones', read: ({ hints }) => namesIn(hints?.forZones), comparedAs: 'hints', isOfOthers: true, isDetail: true },
-  'hints.forNodes': { label: 'forNodes', read: ({ hints }) => namesIn(hints?.forNodes), comparedAs: 'hints', isOfOthers: true, isDetail: true },
+  zone: { label: 'zone', read: ({ zone }) => zone ?? undefined, comparedAs: 'content', isDetail: true },
+  'hints.forZones': { label: 'forZones', read: ({ hints }) => namesIn(hints?.forZones), comparedAs: 'hints', isDetail: true },
+  'hints.forNodes': { label: 'forNodes', read: ({ hints }) => namesIn(hints?.forNodes), comparedAs: 'hints', isDetail: true },
   'targetRef.namespace': { label: 'namespace', read: ({ targetRef }) => targetRef?.namespace || undefined, comparedAs: 'key' },
   'targetRef.uid': { label: 'uid', read: ({ targetRef }) => targetRef?.uid || undefined, comparedAs: 'content' },
   'targetRef.kind': { label: 'kind', read: ({ targetRef }) => targetRef?.kind || undefined, comparedAs: 'content' },
@@ -68,7 +66,6 @@ const comparedAs = (what: EndpointField['comparedAs']): readonly Value[] => fiel
 const [keyValues, contentValues, hintValues] = [comparedAs('key'), comparedAs('content'), comparedAs('hints')];
 const referenceValues = Object.entries(endpointFields).flatMap(([path, f]) => (path.startsWith('targetRef.') && f.comparedAs ? [f.read] : []));
 const detailFields = fields.filter((f) => f.isDetail);
-const ofOwnPod = fields.filter((f) => !f.isOfOthers).map((f) => f.read);
 
 function same(values: readonly Value[], a: Partial<Endpoint>, b: Partial<Endpoint>): boolean {
   for (const read of values) if (read(a) !== read(b)) return false;
@@ -87,9 +84,6 @@ export const samePods = (a: Partial<Endpoint>, b: Partial<Endpoint>): boolean =>
 export function sameHints(a: EndpointHints | undefined, b: EndpointHints | undefined): boolean {
   return a && b ? same(hintValues, { hints: a }, { hints: b }) : a === b;
 }
-
-/** Returns the same text for two endpoints if all fields that follow from their own Pod are equal. */
-export const podFingerprint = (endpoint: Endpoint): string => JSON.stringify(ofOwnPod.map((read) => read(endpoint) ?? null));
 
 /** The whole endpoint on one line: `10.0.0.1 pod=web-1 … ready=true`. */
 export function endpointText(endpoint: Endpoint): string {

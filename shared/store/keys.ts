@@ -68,7 +68,6 @@ export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | u
 export const pairsOf = (namespace: string): KeyRange => ({ from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` });
 
 /** The partition of a namespace's pod log, in the order of its numbers. */
-export const podLogOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#PODLOG#${escaped(namespace)}`;
 
 export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${escaped(cluster)}#FENCE`, sk: kind });
 export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${escaped(cluster)}#LIST#${kind}`, sk: escaped(listId) });

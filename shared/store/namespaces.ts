@@ -10,14 +10,11 @@ import type { Condition, Item } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
-/** Attribute with the newest number of the pod log (shared/pods/logged). */
-export const podLogNumber = 'p';
-
 /**
- * Attribute of the counter of writes, raised after each batch that writes an object of the kind. For Services it is the version of their set (selectors), for
- * Pods the newest number of the pod log. A namespace without a log does not count writes of Pods.
+ * Attribute of the counter of writes, raised after each batch that writes an object of the kind. For Services it is the version of their set (selectors). Writes
+ * of Pods are counted only in a namespace that was found without any, because a count costs a write unit for each change.
  */
-const writesOf = { Service: 'n', Pod: podLogNumber } as const;
+const writesOf = { Service: 'n', Pod: 'p' } as const;
 /** Attribute with the count of writes at which the namespace was found empty of the kind. */
 const emptyAt = { Service: 'noService', Pod: 'noPod' } as const;
 
@@ -35,25 +32,19 @@ export async function indexNamespace({ table, cluster }: ClusterStore, namespace
 
 /** Returns the version of the namespace's set of Services. Each write of a Service raises it afterwards, and each write of a Pod reads it afterwards. */
 export async function selectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<number> {
-  return selectorsVersionIn(await table.get(namespaceKey(cluster, namespace)));
+  return number(await table.get(namespaceKey(cluster, namespace)), writesOf.Service);
 }
-
-/** Returns the version from the namespace's item of the index. */
-export const selectorsVersionIn = (item: Item | undefined): number => number(item, writesOf.Service);
 
 export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
   await table.update(namespaceKey(cluster, namespace), { add: { [writesOf.Service]: 1 } });
 }
 
-/** Returns true if the namespace has a log of its Pods. Each write of a Pod is then counted. */
-export const hasPodLog = (item: Item | undefined): boolean => item?.[writesOf.Pod] !== undefined;
-
-/** Returns the newest number of the pod log, or undefined without a log. */
-export const podLogNumberIn = (item: Item | undefined): number | undefined => item?.[podLogNumber] as number | undefined;
-
-/** Begins the log. From now on each writer of a Pod finds it, even if its Pod is written already. Number 1 belongs to no writer. */
-export async function beginPodLog({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
-  await table.update(namespaceKey(cluster, namespace), { set: { [podLogNumber]: 1 } }, { absent: podLogNumber });
+/** Call after the Pods are written. Counts the write where writes are counted, and resolves to the version of the set of Services, read after the write. */
+export async function countPodWrite({ table, cluster }: ClusterStore, namespace: string): Promise<number> {
+  const key = namespaceKey(cluster, namespace);
+  const item = await table.get(key);
+  const isCounted = item?.[writesOf.Pod] !== undefined;
+  return number(isCounted ? await table.update(key, { add: { [writesOf.Pod]: 1 } }) : item, writesOf.Service);
 }
 
 const itemsPerPage = 2_000;
@@ -96,11 +87,14 @@ export async function nextNamespaces(
 
 /**
  * Marks a namespace as empty. The caller has read the whole namespace after its item of the index, and found no object of the kind. Lists and walks skip it
- * until the next counted write. If writes are not counted, counting begins (the pod log), and a later call may mark the namespace.
+ * until the next counted write. If writes are not counted, counting begins, and a later call may mark the namespace.
  */
 export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind: NamespacedKind, { name, writes }: KnownNamespace): Promise<void> {
-  if (writes === undefined) return beginPodLog({ table, cluster }, name);
   const counter = writesOf[kind];
+  if (writes === undefined) {
+    await table.update(namespaceKey(cluster, name), { set: { [counter]: 1 } }, { absent: counter });
+    return;
+  }
   const noneSince: Condition =
     writes === 0 ? { any: [{ absent: counter }, { attribute: counter, is: '=', value: 0 }] } : { attribute: counter, is: '=', value: writes };
   await table.update(namespaceKey(cluster, name), { set: { [emptyAt[kind]]: writes } }, noneSince);
@@ -108,7 +102,7 @@ export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind:
 
 const number = (item: Item | undefined, attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
 const nameOf = (i: Item): string => unescaped(i.sk.slice(0, -1));
-const isCounted = (i: Item, kind: NamespacedKind): boolean => kind === 'Service' || hasPodLog(i);
+const isCounted = (i: Item, kind: NamespacedKind): boolean => kind === 'Service' || i[writesOf.Pod] !== undefined;
 const mayHold = (i: Item, kind: NamespacedKind): boolean =>
   i.sk.endsWith('/') && !(isCounted(i, kind) && i[emptyAt[kind]] === number(i, writesOf[kind]));
 const knownNamespace = (i: Item, kind: NamespacedKind): KnownNamespace => ({

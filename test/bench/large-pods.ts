@@ -1,8 +1,8 @@
 /** Pods of a hostile relay, as the driver of DynamoDB reads them: new text for each page, as from the network. */
 import type { DynamoDBClient, QueryCommand, QueryCommandOutput } from '@aws-sdk/client-dynamodb';
-import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
-import { PodsTooLarge, type PodsView } from '#shared/pods/view.ts';
+import { podDefaults } from '#shared/contract/ingest-limits.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { NamespacePods, PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 
 const namespaces = 10;
@@ -10,10 +10,10 @@ const pageBytes = 1 << 20;
 
 /** Ten imports at once read a namespace each, just below the bound. Then the same namespaces have more pods than any worker could hold. */
 export async function podsOfOneSource(projection: (i: number) => string): Promise<void> {
-  const { maxSourceBytes } = podLogDefaults;
+  const { maxSourceBytes } = podDefaults;
   const pods = new NamespacePods();
-  const view = (bytes: number, of: number): Promise<PodsView> =>
-    pods.viewOf({ table: tableWith(bytes, projection), cluster: 'b' }, `ns-${of}`, { nowMs: 0, maxBytes: maxSourceBytes });
+  const view = (bytes: number, of: number): Promise<readonly Pod[]> =>
+    pods.podsOf({ table: tableWith(bytes, projection), cluster: 'b' }, `ns-${of}`, maxSourceBytes);
   const read = (bytes: number) => Promise.allSettled(Array.from({ length: namespaces }, (_, i) => view(bytes, i)));
   const views = await read(maxSourceBytes - pageBytes);
   const again = await read(64 * maxSourceBytes);
@@ -34,7 +34,5 @@ function tableWith(bytes: number, projection: (i: number) => string) {
     }
     return { Items, ...(made < bytes && { LastEvaluatedKey: { pk: { S: pk }, sk: { S: `${made}` } } }) };
   };
-  const table = dynamoTable({ send } as unknown as DynamoDBClient, 'table');
-  // A log has begun, and is empty.
-  return { ...table, get: async (key: { readonly pk: string; readonly sk: string }) => ({ ...key, p: 1 }) };
+  return dynamoTable({ send } as unknown as DynamoDBClient, 'table');
 }

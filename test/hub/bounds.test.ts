@@ -2,10 +2,9 @@
 import { expect, it } from 'vitest';
 import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import { NamespacePods, type Pods } from '#shared/pods/namespace-pods.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { noCounts } from '#shared/store/service-counts.ts';
@@ -33,7 +32,9 @@ it('a namespace whose pods are too large to read keeps its endpoints, and is rea
   const labels = Object.fromEntries(Array.from({ length: 30 }, (_, l) => [`l-${l}`, 'x'.repeat(63)]));
   const large = pods(10).map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'large', labels: { app: 'a', ...labels } } }));
   const theirs = { ...aService(), metadata: { ...aService().metadata, namespace: 'large', uid: 'uid-large' } };
-  const { world, pass } = await smallCluster([aService(), theirs, ...pods(2)], { pods: new NamespacePods({ ...podLogDefaults, maxBytes: 20_000 }) });
+  const reads = new NamespacePods();
+  const bounded: Pods = { podsOf: (store, namespace) => reads.podsOf(store, namespace, 20_000) };
+  const { world, pass } = await smallCluster([aService(), theirs, ...pods(2)], { pods: bounded });
   const addresses = (of: string): readonly string[] =>
     (world.store.list('EndpointSlice', of) as unknown as readonly EndpointSlice[])
       .filter((s) => s.addressType === 'IPv4')

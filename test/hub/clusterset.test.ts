@@ -8,19 +8,11 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import { encodeProjection, project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { putObject, readObject } from '#shared/store/objects.ts';
-import { versionOf } from '#shared/store/version.ts';
-import { addWork } from '#shared/workqueue/add.ts';
-import { wakeNow } from '#shared/workqueue/rules/message.ts';
-import { importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { namespace as aNamespace, importer as anImporter, exporter, object, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
@@ -455,38 +447,6 @@ describe('a source cluster', () => {
     world.of('b').store.apply(service({ sessionAffinity: 'ClientIP' }));
     await world.pass(200);
     expect(seen(world, 'a')).toHaveLength(22);
-  });
-
-  it.each<[string, RawObject | undefined, readonly string[]]>([
-    ['a new pod', pod('web-3', '10.2.0.3'), ['b 10.2.0.1 true', 'b 10.2.0.2 true', 'b 10.2.0.3 true']],
-    ['a pod that is deleted', undefined, ['b 10.2.0.2 true']],
-    ['a pod that is ready no more', pod('web-1', '10.2.0.1', false), ['b 10.2.0.1 false', 'b 10.2.0.2 true']],
-    ['a pod with another address', pod('web-1', '10.2.0.9'), ['b 10.2.0.2 true', 'b 10.2.0.9 true']],
-  ])('a source shows %s to every worker as the first has shown it, while the pod’s writer is in flight', async (_, changed, expected) => {
-    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
-    await world.pass(70);
-    const store = { table: world.table, cluster: 'b' };
-    const importNow = () =>
-      addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', [wakeNow('shop', importWork('web'))]);
-    // A worker caches a large namespace with its second read.
-    const warm = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
-    world.pods = warm;
-    for (let read = 0; read < 2; read++) {
-      await importNow();
-      await world.pass(5);
-    }
-    expect(warm.cached).toContain('b/shop');
-    // The record is written; the entry of the pod log is still to come.
-    const name = changed?.metadata.name ?? 'web-1';
-    const projection = changed && encodeProjection('Pod', project('Pod', changed as never));
-    const record = { namespace: 'shop', name, version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: world.nowMs };
-    expect(await putObject(store, 'Pod', record, await readObject(store, 'Pod', 'shop', name))).toBe(true);
-    for (const worker of [new NamespacePods(), warm, warm]) {
-      world.pods = worker;
-      await importNow();
-      await world.pass(5);
-      expect(seen(world, 'a')).toEqual(expected);
-    }
   });
 
   const node = (zone?: string): RawObject =>

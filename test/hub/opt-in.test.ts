@@ -3,18 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
-import { podLogDefaults } from '#shared/contract/ingest-limits.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy, slicesMirroredBy } from '#shared/kube/names.ts';
-import { encodeProjection, project } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
-import { logPods } from '#shared/pods/logged/pod-log.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { putObject } from '#shared/store/objects.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Item } from '#shared/store/table.ts';
-import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
@@ -123,25 +118,6 @@ describe('a service that opts in beside the built-in controllers', () => {
     calls.length = 0;
     await pass(3600);
     expect(calls).toEqual([]);
-  });
-
-  it('leftovers of the built-in controllers stay while they have a pod whose record is written and whose log entry is not', async () => {
-    const worker = new NamespacePods({ ...podLogDefaults, maxUnlogged: 0 });
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], { ...beside, pods: worker });
-    const store = { table: world.table, cluster };
-    await pass(8);
-    world.store.apply(annotated('app=a', { labels: { again: 'true' } }));
-    await pass(8);
-    expect(worker.cached).toEqual([`${cluster}/default`]);
-    const projection = encodeProjection('Pod', project('Pod', aPod(3) as never));
-    const record = { namespace: 'default', name: 'pod-3', version: versionOf(1, '1000'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
-    await putObject(store, 'Pod', record, undefined);
-    world.store.apply(aSlice('theirs', slicesManagedBy, four));
-    await pass(5);
-    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four.slice(0, 3), four]);
-    await logPods(store, 'default', { names: new Set(['pod-3']), nowMs: world.now });
-    await pass(5);
-    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four, []]);
   });
 
   it('our slices stay while the snapshot that the others are made by has lost most of the pods', async () => {

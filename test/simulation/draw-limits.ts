@@ -28,7 +28,7 @@ interface World {
 export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, fatLabels }: World, pageSize: number): Limits {
   const small = <T>(ordinary: T, drawn: () => T): T => (random.chance(share) ? drawn() : ordinary);
   const between = (ordinary: number, least: number, most: number): number => small(ordinary, () => random.between(least, most));
-  const { podLog, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
+  const { pods, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
 
   // A run that is too short for its slowest calls gets on by luck alone.
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
@@ -36,7 +36,6 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   const maxCallMs = stalls > 0 ? maxStallMs : maxSlowCallMs;
   // Requests of a run may arrive after its end.
   const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + maxCallMs;
-  const maxAgeMs = between(podLog.maxAgeMs, 500, 20_000);
   const messageBytes = between(relay.messageBytes, 200, 4_000);
   const drawn: Limits = {
     election,
@@ -45,17 +44,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       snapshotInDoubt: { afterSeconds: between(requeue.snapshotInDoubt.afterSeconds, 3, 30) },
       differenceUnconfirmed: { afterSeconds: between(requeue.differenceUnconfirmed.afterSeconds, 2, 5) },
     },
-    podLog: {
-      // Worlds have few Pods: in most of them each namespace has a log, or gets one.
-      maxUnlogged: random.chance(0.6) ? random.between(0, 4) : podLog.maxUnlogged,
-      maxAgeMs,
-      entryTtlSeconds: small(podLog.entryTtlSeconds, () => Math.ceil((maxAgeMs + maxIngestMs) / 1000) + random.between(1, 20)),
-      maxNames: between(podLog.maxNames, 0, 3),
-      maxChanged: between(podLog.maxChanged, 0, 3),
-      maxBytes: podLog.maxBytes,
-      maxSourceBytes: podLog.maxSourceBytes,
-      maxKeptBytes: between(podLog.maxKeptBytes, 0, 1_500),
-    },
+    pods,
     ingest: {
       ...ingest,
       prefetchedObjects: between(ingest.prefetchedObjects, 0, 1),

@@ -107,14 +107,14 @@ export class Lambdas {
 
   #freshContainer(role: 'ingest' | 'sync'): Container {
     if (role === 'sync') this.syncContainers++;
-    const { ingest, sync, podLog } = this.#world.profile.limits;
+    const { ingest, sync } = this.#world.profile.limits;
     return {
       busy: false,
       leaseEndWakeUps: new LeaseEndWakeUps(sync),
       wakePace: new WakePace(sync),
       caches: freshCaches(ingest),
       nodes: new Map(),
-      pods: new NamespacePods(podLog),
+      pods: new NamespacePods(),
     };
   }
 

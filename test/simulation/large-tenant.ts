@@ -33,7 +33,7 @@ export function largeTenant(limits: Limits, maxBytes: number): Pick<Profile, 'te
     tenant: 'large',
     limits: {
       ...limits,
-      podLog: { ...limits.podLog, maxBytes },
+      pods: { ...limits.pods, maxBytes },
       ingest: { ...limits.ingest, memoryAtOnce: ordinaryLimits.ingest.memoryAtOnce },
       relay: { ...ordinaryLimits.relay, pageSize, maxWaiting, messageEntries },
       queue: ordinaryLimits.queue,
@@ -116,7 +116,7 @@ export function boundedAnswers(table: Table, actor: Actor, { limits, tenant }: P
     ...table,
     async query(pk, range) {
       const items = await table.query(pk, range);
-      if (pk.includes('#POD#') && bytes(items) > limits.podLog.maxBytes) fail(`${actor.name} has ${bytes(items)} bytes of ${pk} in one answer`);
+      if (pk.includes('#POD#') && bytes(items) > limits.pods.maxBytes) fail(`${actor.name} has ${bytes(items)} bytes of ${pk} in one answer`);
       return items;
     },
   };

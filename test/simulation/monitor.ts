@@ -6,7 +6,7 @@ import { labelServiceName } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import type { Pods } from '#shared/pods/view.ts';
+import type { Pods } from '#shared/pods/namespace-pods.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
@@ -139,12 +139,12 @@ export function monitor(
   const beforeWrites = new WeakMap<Actor, Map<string, number>>();
 
   const witnessPods = (actor: Actor, pods: Pods): Pods => ({
-    async viewOf(store, namespace, use) {
-      const view = await pods.viewOf(store, namespace, use);
+    async podsOf(store, namespace, maxBytes) {
+      const read = await pods.podsOf(store, namespace, maxBytes);
       const pk = objectsOf(store.cluster, 'Pod', namespace);
-      const items = view.all.map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
+      const items = read.map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
       actor.learn(pk, items);
-      return view;
+      return read;
     },
   });
 

@@ -2,12 +2,12 @@
 import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import type { Pods } from '#shared/pods/view.ts';
+import type { Pods } from '#shared/pods/namespace-pods.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 import type { SetProfile } from './clusterset/draw.ts';
-import { type Profile, withLimits } from './profile.ts';
+import type { Profile } from './profile.ts';
 import type { WorldState } from './world-state.ts';
 
 export interface Mutant {
@@ -20,7 +20,7 @@ export interface Mutant {
   readonly set?: Partial<SetProfile> & { readonly cluster?: Partial<Profile> };
   readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
-  /** Changes a worker's cache of pods. */
+  /** Changes a worker's reads of pods. */
   readonly pods?: (pods: Pods) => Pods;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
   /** A relay that takes turns, before it runs. */
@@ -55,6 +55,4 @@ export const crashing: Partial<Profile> = {
   services: 3,
   pods: 5,
   changes: 25,
-  // Each namespace with a pod has a log.
-  limits: withLimits({ podLog: { maxUnlogged: 0 } }),
 };

@@ -4,10 +4,11 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { heldAttribute } from '#shared/clusters/first-lists.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { kinds, type Pod } from '#shared/kube/types.ts';
+import type { Pods } from '#shared/pods/namespace-pods.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
-import { deltaOf, isDelta, namespaceKey, objectsOf } from '#shared/store/keys.ts';
+import { deltaOf, isDelta, objectsOf } from '#shared/store/keys.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
@@ -17,7 +18,7 @@ import { explainMutants } from './explain-mutants.ts';
 import { largeTenant } from './large-tenant.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { optInMutants } from './opt-in/mutants.ts';
-import { cluster, lyingRelay, manyServices, type Profile, withLimits, withPageSize } from './profile.ts';
+import { cluster, lyingRelay, manyServices, withLimits, withPageSize } from './profile.ts';
 import { Random } from './random.ts';
 import { lateSpeaker } from './relay-mutants.ts';
 import type { WorldState } from './world-state.ts';
@@ -33,23 +34,11 @@ const isRecord = ({ pk }: Key): boolean => pk.includes('#HISTORY#');
 const withoutRecord = ({ set: { h: _, ...set } = {}, ...change }: Change): Change => ({ ...change, set });
 
 /** As a call that stalls, and more often. */
-const sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T> =>
+const _sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const ms = world.isOver || !world.random.chance(0.3) ? 0 : world.random.between(2_000, 6_000);
     world.scheduler.after(ms, () => call().then(resolve, reject));
   });
-
-/** Batches that are slow to write their pods, while others write theirs. */
-const overtaken: Partial<Profile> = {
-  ...crashing,
-  crashes: 0,
-  containers: 8,
-  namespaces: 1,
-  delayMs: 1_000,
-  watchDelayMs: 50,
-  changes: 60,
-  limits: withLimits({ podLog: { maxUnlogged: 0 } }),
-};
 
 export const mutants: readonly Mutant[] = [
   {
@@ -267,57 +256,19 @@ export const mutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'ingest writes pods without an entry in the pod log',
-    seeds: [1, 2, 4],
+    name: 'a worker uses pods that an earlier run has read',
     profile: { ...crashing, crashes: 0 },
-    table: (table) => ({ ...table, put: (item, condition) => (item.pk.includes('#PODLOG#') ? Promise.resolve(true) : table.put(item, condition)) }),
-  },
-  {
-    name: 'a batch looks for the pod log before it writes its pods',
-    seeds: [27, 29, 35],
-    profile: { ...overtaken, namespaces: 3, pods: 8, limits: withLimits({ podLog: { maxUnlogged: 4 }, relay: { pageSize: 4 } }) },
-    table: (table, actor, world) => {
-      const looks = new Map<string, Item | undefined>();
+    pods: (pods) => {
+      const kept = new Map<string, ReturnType<Pods['podsOf']>>();
       return {
-        ...table,
-        get: async (key) => {
-          const item = await table.get(key);
-          const sk = key.pk.endsWith('#NS') && is('ingest', actor) ? key.sk : '';
-          return item && looks.has(sk) && looks.get(sk)?.['p'] === undefined ? without(item, 'p') : item;
-        },
-        async put(item, condition) {
-          if (!isPod(item) || !is('ingest', actor)) return table.put(item, condition);
-          const key = namespaceKey(cluster, item.pk.slice(item.pk.indexOf('#POD#') + 5));
-          if (!looks.has(key.sk)) looks.set(key.sk, await table.get(key));
-          return sometimesLate(world, () => table.put(item, condition));
+        podsOf(store, namespace, maxBytes) {
+          const former = kept.get(namespace);
+          if (former) kept.delete(namespace);
+          else kept.set(namespace, pods.podsOf(store, namespace, maxBytes));
+          return former ?? (kept.get(namespace) as ReturnType<Pods['podsOf']>);
         },
       };
     },
-  },
-  {
-    name: 'a batch takes its log number before it writes its pods',
-    seeds: [14],
-    // One worker, whose cache then misses the late pod.
-    profile: { ...overtaken, containers: 1 },
-    table: (table, actor, world) => {
-      const taken = new Map<string, Item | undefined>();
-      return {
-        ...table,
-        async put(item, condition) {
-          if (!isPod(item) || !is('ingest', actor)) return table.put(item, condition);
-          const key = namespaceKey(cluster, item.pk.slice(item.pk.indexOf('#POD#') + 5));
-          if (!taken.has(key.sk)) taken.set(key.sk, await table.update(key, { add: { p: 1 } }, { present: 'p' }));
-          return sometimesLate(world, () => table.put(item, condition));
-        },
-        update: async (key, change, condition) => (change.add?.['p'] && taken.get(key.sk)) || table.update(key, change, condition),
-      };
-    },
-  },
-  {
-    name: 'a run writes a pod’s state from a cached record',
-    seeds: [49],
-    profile: { ...crashing, crashes: 0 },
-    pods: (pods) => ({ viewOf: async (...call) => ({ all: (await pods.viewOf(...call)).all, confirms: async () => true }) }),
   },
   {
     name: 'a prefetch counts whatever the claim finds',
@@ -536,13 +487,7 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
   return {
     ...table,
     get: (key) => (isWork(key) || isPod(key) ? table.get(key) : first(`${key.pk}|${key.sk}`, () => table.get(key))),
-    // Its pods are as it has read them: the log has nothing new.
-    query: (pk, range) =>
-      first(
-        pk,
-        () => table.query(pk, range),
-        (former) => (pk.includes('#PODLOG#') ? [] : former),
-      ),
+    query: (pk, range) => first(pk, () => table.query(pk, range)),
     async update(key, change, condition) {
       // A further run under the same lease reads again.
       if (change.set?.['until'] !== undefined && change.set['lease'] === undefined) before.clear();

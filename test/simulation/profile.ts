@@ -188,9 +188,9 @@ export const ordinary = {
 export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });
 
 export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): Limits {
-  const { podLog, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
+  const { pods, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
   return {
-    podLog: { ...podLog, ...drawn.podLog },
+    pods: { ...pods, ...drawn.pods },
     ingest: { ...ingest, ...drawn.ingest },
     sync: { ...sync, ...drawn.sync },
     sweep: { ...sweep, ...drawn.sweep },

@@ -7,7 +7,6 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { SyncMessage } from '#shared/queue/messages.ts';
-import { ordinaryLimits } from './draw-limits.ts';
 import { Lambdas } from './lambdas.ts';
 import { drawTenant, isOfTenant, LargeTenant } from './large-tenant.ts';
 import { Life } from './life.ts';
@@ -182,7 +181,6 @@ export class World implements WorldState {
     for (let i = 0; i < profile.relayKills; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
     this.#everySoOften(profile.sweepMs, () => operations.sweep(this.#sweeps));
     this.#everySoOften(20_000, () => operations.redrive());
-    if (profile.limits.podLog.entryTtlSeconds < ordinaryLimits.podLog.entryTtlSeconds) this.#everySoOften(10_000, () => void this.#expire());
     for (let i = 0; i < profile.modeSwitches; i++) operations.planPause();
     if (profile.goesBack !== 'never') this.#planBackup(profile.goesBack);
     if (profile.outageMs > 0) {
@@ -244,12 +242,6 @@ export class World implements WorldState {
   }
 
   /** As DynamoDB does, and sooner. */
-  async #expire(): Promise<void> {
-    for (const item of await this.table.items()) {
-      if (typeof item['ttl'] === 'number' && item['ttl'] * 1000 < this.scheduler.now) void this.table.delete(item);
-    }
-  }
-
   /** Lists again, as the relay does every half hour. */
   relist(): void {
     this.#relays.relist();

@@ -24,7 +24,6 @@ import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
-import type { Pods } from '#shared/pods/view.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
@@ -182,7 +181,7 @@ export class SetWorld {
   readonly #deps;
 
   private constructor(limits: Limits) {
-    this.pods = new NamespacePods(limits.podLog);
+    this.pods = new NamespacePods();
     const log: Log = {
       info() {},
       warn: (text) => void this.warnings.push(text),
@@ -205,17 +204,10 @@ export class SetWorld {
       flush: () => {},
       events: eventRecorder({ now: () => this.nowMs, log }),
       leaseEndWakeUps: new LeaseEndWakeUps(),
-      pods: this.#podsOfWorker(),
+      pods: this.pods,
       wakePace: new WakePace(limits.sync),
       nodes: new Map(),
       caches: freshCaches(),
-    };
-  }
-
-  #podsOfWorker(): Pods {
-    const worker = (): NamespacePods => this.pods;
-    return {
-      viewOf: (...call) => worker().viewOf(...call),
     };
   }
 

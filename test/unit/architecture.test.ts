@@ -65,12 +65,8 @@ const rules: readonly Rule[] = [
     isBroken: ({ file, from, typeOnly }) => file.startsWith('shared/workqueue/rules/') && from.startsWith('#shared/queue/') && !typeOnly,
   },
   {
-    name: 'Pods are read through shared/pods/view.ts: ingest writes the log, and only entries and namespace-pods.ts choose how a namespace is read',
-    isBroken: ({ file, from }) =>
-      from.startsWith('#shared/pods/') &&
-      from !== '#shared/pods/view.ts' &&
-      !(from === '#shared/pods/namespace-pods.ts' && (isEntry(file) || file.startsWith('infra/'))) &&
-      !(from === '#shared/pods/logged/pod-log.ts' && file.startsWith('functions/ingest/')),
+    name: 'Pods are read through shared/pods/namespace-pods.ts',
+    isBroken: ({ from }) => from.startsWith('#shared/pods/') && from !== '#shared/pods/namespace-pods.ts',
   },
   {
     name: 'an entry is imported by a local run only',
@@ -100,7 +96,7 @@ describe('imports', () => {
     ['shared/cluster-api/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
     ['shared/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
     ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
-    ['functions/sync/planted.ts', `import { readLogHead } from '#shared/pods/logged/pod-log.ts';`],
+    ['functions/sync/planted.ts', `import { SharedReads } from '#shared/pods/shared-reads.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {

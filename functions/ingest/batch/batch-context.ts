@@ -43,29 +43,19 @@ export class BatchEffects {
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   readonly #indexing = new Map<string, Promise<void>>();
-  readonly #podsWritten = new Map<string, Set<string> | undefined>();
+  readonly #podsWritten = new Set<string>();
   readonly #wakeUps = new WakeUps();
   #nodesWritten = false;
 
   /** To be called before the write: its answer may get lost. */
-  recordWrite(kind: InputKind, namespace: string, name: string): void {
+  recordWrite(kind: InputKind, namespace: string): void {
     // Any write of a Node makes a new set of nodes, whether services have to run for it or not.
     if (kind === 'Node') this.#nodesWritten = true;
-    if (kind === 'Pod') this.#recordPod(namespace, name);
+    if (kind === 'Pod') this.#podsWritten.add(namespace);
   }
 
-  /** A list has shown the whole namespace. */
-  recordAllPods(namespace: string): void {
-    this.#podsWritten.set(namespace, undefined);
-  }
-
-  #recordPod(namespace: string, name: string): void {
-    const names = this.#podsWritten.has(namespace) ? this.#podsWritten.get(namespace) : new Set<string>();
-    this.#podsWritten.set(namespace, names?.add(name));
-  }
-
-  /** The names of Pods that were written, or that an earlier batch has written and maybe not logged, by namespace. Undefined: any of the namespace's. */
-  get podsWritten(): ReadonlyMap<string, ReadonlySet<string> | undefined> {
+  /** Namespaces of the Pods that this batch has written, or that an earlier batch has written and maybe not counted. */
+  get podsWritten(): ReadonlySet<string> {
     return this.#podsWritten;
   }
 

@@ -1,7 +1,7 @@
 /**
  * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module writes and collects pending notifications;
- * event-batch.ts notifies the services. The order of steps is log number, object, versions of the sets, log entry, generation, wake-up
- * (docs/architecture.md, "Invariants"). Then the record's `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first two steps are here.
+ * event-batch.ts notifies the services. The order of steps is object, versions of the sets, generation, wake-up (docs/architecture.md,
+ * "Invariants"). Then the record's `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first step is here.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -35,7 +35,7 @@ export async function applyObject(
     }
     const record = await recordOf(context, kind, entry, plan);
     if (!record) return;
-    effects.recordWrite(kind, namespace, name);
+    effects.recordWrite(kind, namespace);
     if (await putObject(store, kind, record, before)) {
       if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
       if (plan.isPending) effects.pending.push({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
@@ -46,14 +46,14 @@ export async function applyObject(
 }
 
 /**
- * The batch that wrote the record may have crashed before it raised the versions of the sets, wrote to the pod log, or notified the services. A live
+ * The batch that wrote the record may have crashed before it raised the versions of the sets or notified the services. A live
  * message then comes again, and so does a page of a first list; their services are notified again. Pages of other lists come regularly for every object;
  * for these only notifications that the record marks as pending are repeated.
  */
 function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: VersionedEntry, stored: ObjectRecord): void {
   const { listed, ofFirstList, observedAtMs } = entry;
   if (listed && !ofFirstList && !stored.unnotifiedLabels) return;
-  effects.recordWrite(kind, stored.namespace, stored.name);
+  effects.recordWrite(kind, stored.namespace);
   effects.pending.push({ kind, record: stored, podChange: undefined, observedAtMs });
 }
 

@@ -31,7 +31,6 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
   const stored = await readRange(context, part);
   for (const key of part.omitted) stored.delete(key);
   const page = planPage(stored, entriesOf(part, incarnation, { asOf: version, isFirst }), version);
-  if (part.kind === 'Pod') for (const { namespace } of [...stored.values(), ...part.entries]) effects.recordAllPods(namespace);
 
   await concurrently(16, page.write, ({ entry, record }) => applyObject(context, part.kind, entry, { record }));
   if (await awaitsOwnList(context, part, page)) return undefined;
@@ -41,7 +40,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
     return applyObject(context, part.kind, deletion, { record });
   });
   for (const record of page.pending) {
-    effects.recordWrite(part.kind, record.namespace, record.name);
+    effects.recordWrite(part.kind, record.namespace);
     effects.pending.push({ kind: part.kind, record, podChange: undefined, observedAtMs: undefined });
   }
   await purge(context, part, page);

@@ -10,7 +10,7 @@ import { addAll } from '#shared/workqueue/add-all.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 import type { IngestDeps } from '../batch/ingest-deps.ts';
 
-/** To be asked after the batch's objects are written and logged: the runs that follow the first lists then read them. */
+/** To be asked after the batch's objects are written: the runs that follow the first lists then read them. */
 export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): Promise<boolean> {
   if (effects.pending.length === 0 || missingFirstLists(cluster).length === 0) return false;
   const now = await readCluster(deps.table, cluster.id);

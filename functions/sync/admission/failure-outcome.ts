@@ -6,7 +6,7 @@ import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/er
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
-import { PodsTooLarge } from '#shared/pods/view.ts';
+import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';

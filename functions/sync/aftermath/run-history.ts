@@ -163,10 +163,10 @@ const view = (records: Iterable<OutputRecord>): Addresses =>
   addressesOf([...records].flatMap(({ object }): OutputObject[] => (object ? [object] : [])));
 
 function whyOf({ server, inputs, result }: Reached): Why {
-  const { service, nodes, podsView } = inputs;
+  const { service, nodes, namespacePods } = inputs;
   const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
   // Mostly of one pod, so that a map of them all would not pay.
-  const knownOf = (name: string) => ({ name, pod: podsView.all.find((p) => p.metadata.name === name), past: [] });
+  const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
   const { meta } = result;
   const handedOver = handOverReason(inputs, meta);

@@ -15,13 +15,12 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
-import { slicesChange } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';
 import { carryOut } from './import-slice-writes.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
-export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf' | 'metaOf'> {
+export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'metaOf'> {
   readonly merged: MergedExports;
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
@@ -34,11 +33,11 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'podsOf'
 export type Written = Outcome & { readonly refused?: string };
 
 export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
-  const { merged, derived, importer, metaOf, slices } = to;
+  const { merged, derived, sources, importer, metaOf, slices } = to;
   const { deps, meta, name } = run;
   const { maxEndpointsPerSlice } = meta.settings;
   const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
-  const { plan, sources } = await planByPods(to, slices, planWith);
+  const plan = planWith(sources);
   const confirmed = await concurrently(8, sources, (source) =>
     confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }),
   );
@@ -75,22 +74,6 @@ export async function listImportedSlices({ namespace, name }: ClustersetRun, api
 }
 
 type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;
-
-/** Plans until the Pods of each source confirm what the plan changes. */
-async function planByPods({ sources: first, podsOf }: ToWrite, slices: readonly EndpointSlice[], planWith: PlanWith) {
-  for (let sources = first; ; ) {
-    const plan = planWith(sources);
-    const confirmed = await concurrently(8, sources, async ({ cluster }) => {
-      const [pods, own] = [podsOf.get(cluster), plan.plans.get(cluster)];
-      return !pods || !own || pods.confirms(slicesChange(ofSource(slices, cluster), own));
-    });
-    if (!confirmed.includes(false)) return { plan, sources };
-    sources = sources.map((source) => {
-      const pods = podsOf.get(source.cluster);
-      return pods && source.exported ? { ...source, exported: { ...source.exported, pods: pods.selected } } : source;
-    });
-  }
-}
 
 const ofSource = (slices: readonly EndpointSlice[], cluster: string): readonly EndpointSlice[] =>
   slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);

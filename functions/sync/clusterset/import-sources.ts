@@ -10,16 +10,14 @@ import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clu
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { PodsTooLarge, type PodsView } from '#shared/pods/view.ts';
+import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { nodesOf, readPods } from '../state/inputs.ts';
+import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
-import { RunPods } from '../state/run-pods.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 export interface Sources {
@@ -29,8 +27,6 @@ export interface Sources {
   readonly mergedAtMs: number;
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
-  /** Pods by source, for sources that are read from the snapshot. */
-  readonly podsOf: ReadonlyMap<string, RunPods>;
   readonly entries: SetEntries;
   readonly metaOf: ReadonlyMap<string, ClusterRecord>;
 }
@@ -47,14 +43,12 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
   const mergedAtMs = deps.now();
   const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: meta.clusterset.precedence });
-  const podsOf = new Map<string, RunPods>();
-  const sources = await concurrently(8, members, (member) => sourceOf(run, member, podsOf));
+  const sources = await concurrently(8, members, (member) => sourceOf(run, member));
   return {
     merged,
     mergedAtMs,
     sources,
     importer: await importerOf(run, merged),
-    podsOf,
     entries,
     metaOf: new Map(members.map((member) => [member.id, member])),
   };
@@ -76,7 +70,7 @@ async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports |
   return { cluster: meta.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, meta)).nodes.values()) : [] };
 }
 
-async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<string, RunPods>): Promise<ImportSource> {
+async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource> {
   const { deps, namespace, name } = run;
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
@@ -90,17 +84,15 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord, podsOf: Map<s
   if (!service?.spec?.selector) return { ...source, state: 'silent' };
   const { selector } = service.spec;
   const { nodes } = await nodesOf(deps, member);
-  const view = await podsWithin(run, member);
-  if (!view) return { ...source, state: 'silent' };
-  const pods = new RunPods(deps, view, (pod) => selectorMatches(selector, pod.metadata.labels));
-  podsOf.set(member.id, pods);
-  return { ...source, state: 'fresh', exported: { service, pods: pods.selected, nodes } };
+  const pods = await podsWithin(run, member);
+  if (!pods) return { ...source, state: 'silent' };
+  return { ...source, state: 'fresh', exported: { service, pods: selected(pods, selector), nodes } };
 }
 
 /** Resolves to undefined if the Pods have more bytes than a run reads: one source must not end the imports of the others. */
-async function podsWithin({ deps, namespace, found }: ClustersetRun, member: ClusterRecord): Promise<PodsView | undefined> {
+async function podsWithin({ deps, namespace, found }: ClustersetRun, member: ClusterRecord): Promise<readonly Pod[] | undefined> {
   try {
-    return await readPods(deps, { cluster: member.id, namespace }, member.cacheEpoch, { maxBytes: limitsOf(deps).podLog.maxSourceBytes });
+    return await readPods(deps, { cluster: member.id, namespace }, limitsOf(deps).pods.maxSourceBytes);
   } catch (error) {
     if (!(error instanceof PodsTooLarge)) throw error;
     found.unread = [...(found.unread ?? []), member.id].sort();

@@ -24,7 +24,6 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
     controller: 'endpoints',
     planWith: (pods) =>
       decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints }),
-    changeOf: (plan) => ({ before: current ? [current] : [], after: [written(plan) ?? {}] }),
     podsNow: () => podsIn(current),
     podsLeft: (plan) => podsIn(written(plan)),
     track: ({ triggerTimes }) => {

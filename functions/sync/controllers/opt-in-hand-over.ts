@@ -96,7 +96,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     writer: by,
     slices,
     endpoints,
-    ready: readyAddresses(run, run.pods.selected),
+    ready: readyAddresses(run, run.inputs.pods),
     cleanup: cleans(run),
   });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
@@ -117,8 +117,6 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
-  if (!(await run.pods.confirms({ before: [...gone, ...stay], after: stay })))
-    return requeue(run.deps, 'handOver', { reason: 'pods change amid the hand-over' });
   if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
     if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
@@ -167,16 +165,16 @@ async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<b
     .flatMap((s) => (s.endpoints ?? []).map((e) => [`${s.addressType} ${e.targetRef?.uid}`, e.targetRef?.uid ?? ''] as const));
   const before = [...new Map(shown).values()];
   const leftBy = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
-  return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.pods.selected), leftBy })) !== undefined;
+  return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.inputs.pods), leftBy })) !== undefined;
 }
 
 /**
  * Do these slices alone show a Pod that the snapshot has not, and the cluster has? The relay may be late with it, and the built-in controllers were not.
  * After that the service is theirs no more, so slices that they left show Pods that have gone since: the cluster is asked only then.
  */
-async function showsPodsToCome({ api, key, inputs, pods }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
+async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
   const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
-  const known = new Set([...pods.all.map((p) => p.metadata.uid), ...uids(stay), undefined]);
+  const known = new Set([...inputs.namespacePods.map((p) => p.metadata.uid), ...uids(stay), undefined]);
   const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
   if (unknown.size === 0) return false;
   const live = await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {});

@@ -1,7 +1,6 @@
 /** The steps of both controllers: plan, ask the mass-removal guard, write. If another client has changed an output, read the outputs and plan once more. */
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import type { OutputChange } from '#shared/pods/view.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
 import { doneUnlessSnapshotDiffers, verifiedPods } from './verified-pods.ts';
@@ -9,7 +8,6 @@ import { doneUnlessSnapshotDiffers, verifiedPods } from './verified-pods.ts';
 export interface Planned<P> {
   readonly controller: Controller;
   readonly planWith: (pods: readonly Pod[]) => P;
-  readonly changeOf: (plan: P) => OutputChange;
   /** Uids of the pods of all endpoints, now and once the plan is carried out. */
   readonly podsNow: () => readonly string[];
   readonly podsLeft: (plan: P) => readonly string[];
@@ -30,7 +28,7 @@ export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome
   /** As the cluster lists them: the snapshot is not believed. */
   let live: readonly Pod[] | undefined;
   for (let isReadAgain = false; ; ) {
-    const plan = live ? of.planWith(live) : await run.pods.plan(of.planWith, of.changeOf);
+    const plan = of.planWith(live ?? run.inputs.pods);
     of.track(plan);
     if (!live) {
       const leftBy = (pods: readonly Pod[]) => of.podsLeft(of.planWith(pods));

@@ -13,7 +13,6 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
-import { slicesChange } from '../state/run-pods.ts';
 import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
 import { planAndWrite, type Written } from './plan-and-write.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
@@ -37,7 +36,6 @@ export async function runSlices(run: Run): Promise<Outcome> {
         maxEndpointsPerSlice,
         managedBy: run.managedBy,
       }),
-    changeOf: (plan) => slicesChange(slices, plan),
     podsNow: () => podsIn(slices),
     podsLeft: (plan) => podsIn(slicesAfter(slices, plan)),
     track: (plan) => {

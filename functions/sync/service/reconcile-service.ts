@@ -8,7 +8,6 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
@@ -32,7 +31,6 @@ import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
 import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
 import type { Attempt } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
-import { RunPods } from '../state/run-pods.ts';
 import type { RunResult } from '../state/run-result.ts';
 import { ServerState } from '../state/server-state.ts';
 
@@ -131,7 +129,6 @@ async function prepare(
     brief,
     work: claim.item,
     inputs,
-    pods: podsOfRun(deps, inputs),
     observed,
     managedBy: inputs.writers.slices.as,
     counts,
@@ -142,11 +139,6 @@ async function prepare(
     nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, gauges: counts.gauges },
     assertTimeToWrite: () => void left.call(),
   };
-}
-
-function podsOfRun(deps: SyncDeps, { service, podsView }: Inputs): RunPods {
-  const selector = service?.spec?.selector ?? {};
-  return new RunPods(deps, podsView, (pod) => selectorMatches(selector, pod.metadata.labels));
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
@@ -200,7 +192,6 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
   const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
   const previousRun = saved && { saved, hints: next.hints, counts };
-  const inputsNow = { ...inputs, pods: run.pods.selected };
-  const written = { server, api: run.brief, inputs: inputsNow, previousRun, notes: run.notes, isUnsaved: !bodies };
+  const written = { server, api: run.brief, inputs, previousRun, notes: run.notes, isUnsaved: !bodies };
   return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
 }

@@ -8,7 +8,6 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import type { PodsView, UseOfPods } from '#shared/pods/view.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -26,7 +25,7 @@ export interface Inputs {
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
   /** The Pods of the namespace; empty for a service without a selector. The history uses them to explain why a Pod is no longer selected. */
-  readonly podsView: PodsView;
+  readonly namespacePods: readonly Pod[];
   /** For a Service with a selector and a different annotated one: the Service and its pods as they would be without the selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
@@ -64,7 +63,7 @@ export interface PrefetchedInputs {
   /** `ClusterRecord.cacheEpoch` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly saved: SavedOutputs;
-  readonly pods: PodsView;
+  readonly pods: readonly Pod[];
 }
 
 /**
@@ -78,7 +77,7 @@ export async function prefetchInputs(
 ): Promise<PrefetchedInputs | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [saved, pods] = await Promise.all([previousRun?.saved ?? readSaved(deps.table, key), readPods(deps, key, scope)]);
+  const [saved, pods] = await Promise.all([previousRun?.saved ?? readSaved(deps.table, key), readPods(deps, key)]);
   return { scope, saved, pods };
 }
 
@@ -107,21 +106,20 @@ export async function readInputs(
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const ahead = source === 'written' && previousRun.ahead?.scope === meta.cacheEpoch ? previousRun.ahead : undefined;
-  const podsNow = (): Promise<PodsView> => readPods(deps, key, meta.cacheEpoch);
-  const [{ outputs, bodies }, triggers, podsView, nodes, rehearsedPods] = await Promise.all([
+  const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
     ahead?.saved ?? previousRun.saved ?? savedOn(deps, key, source),
     storedTriggers,
-    selects ? (ahead?.pods ?? podsNow()) : noPods,
+    selects ? (ahead?.pods ?? readPods(deps, key)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
-    rehearsal ? podsNow() : noPods,
+    rehearsal ? readPods(deps, key) : [],
   ]);
   return {
     serviceRecord,
     service,
     writers: writersFor(stored, meta),
-    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods.all, rehearsal.spec?.selector ?? {}) } }),
-    pods: selected(podsView.all, selector),
-    podsView,
+    ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods, rehearsal.spec?.selector ?? {}) } }),
+    pods: selected(namespacePods, selector),
+    namespacePods,
     nodes: nodes.nodes,
     nodesSeen: nodes.seen,
     outputs,
@@ -138,15 +136,12 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
   return { ...saved, outputs: (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o)) };
 }
 
-const noPods: PodsView = { all: [], confirms: async () => true };
-
-/** The Pods of the namespace. `scope`: `ClusterRecord.cacheEpoch`. Rejects with PodsTooLarge. */
+/** Rejects with PodsTooLarge. */
 export const readPods = (
-  { pods, table, now }: SyncDeps,
+  { pods, table, ...deps }: SyncDeps,
   { cluster, namespace }: Omit<ServiceKey, 'name'>,
-  scope: string,
-  bound: Pick<UseOfPods, 'maxBytes'> = {},
-): Promise<PodsView> => pods.viewOf({ table, cluster }, namespace, { nowMs: now(), scope, ...bound });
+  maxBytes: number = limitsOf(deps).pods.maxBytes,
+): Promise<readonly Pod[]> => pods.podsOf({ table, cluster }, namespace, maxBytes);
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));

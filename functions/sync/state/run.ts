@@ -12,7 +12,6 @@ import { incarnationOf } from '#shared/store/version.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './inputs.ts';
-import type { RunPods } from './run-pods.ts';
 import type { ServerState } from './server-state.ts';
 
 /** A version of an object of ours that another manager wrote. */
@@ -32,8 +31,6 @@ export interface Run {
   readonly brief: ClusterApi;
   readonly work: WorkItem;
   readonly inputs: Inputs;
-  /** The same as those of `inputs` until a look at their records finds others. */
-  readonly pods: RunPods;
   /** In a shadow cluster what the built-in controllers were last seen to have written. */
   readonly observed: readonly OutputRecord[] | undefined;
   /** The managed-by label of the slices that the run writes. */

@@ -9,7 +9,6 @@ const ways = {
   'the watch, two ways over SQS, the write itself: no call to the table at all': { writes: 0 },
   'the same, and one write before each of the two: the change is stored, the lease is taken': { writes: 2 },
   'the same with the three writes in a row whose order is a guarantee: object, generation, lease': { writes: 3 },
-  'the same in a namespace whose pods have a log, whose entry is a fourth write': { writes: 4 },
 } as const;
 
 /** By the same distributions. Two ways over SQS are drawn, and of the two writes to the API server the later one counts. */

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
-import { readLogEntries, readLogHead } from '#shared/pods/logged/pod-log.ts';
-import { beginPodLog } from '#shared/store/namespaces.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -82,9 +80,8 @@ describe('the notifications of a pod', () => {
     expect(woken(hub)).toEqual(['svc-a', 'svc-b', 'svc-c']);
   });
 
-  it('the notifications of a pod are also sent by an older entry, which logs the pod for caching workers', async () => {
+  it('the notifications of a pod are also sent by an older entry', async () => {
     const hub = await withServices();
-    await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     // The write of version 7 arrives, its answer does not.
@@ -95,11 +92,8 @@ describe('the notifications of a pod', () => {
     };
     expect(await hub.ingest(hub.live('Pod', 7, entry('Pod', 7, labelled('b'))))).toHaveLength(1);
     hub.table.put = put;
-    const head = (await readLogHead(hub.store, 'ns')) as number;
-
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('c'))));
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
-    expect((await readLogEntries(hub.store, 'ns', head)).flatMap((e) => e.names ?? [])).toContain('p');
   });
 
   it('the notifications of a pod follow a newer version of its services, once it is written', async () => {
@@ -114,19 +108,16 @@ describe('the notifications of a pod', () => {
 });
 
 describe('a service that changes its selector during the write of a pod', () => {
-  it('a service that changes its selector during the write of a pod is woken by the pod if it may have run before the pod was logged', async () => {
+  it('a service that changes its selector during the write of a pod is woken by the pod if it may have run before the write', async () => {
     const hub = await withServices();
-    await beginPodLog(hub.store, 'ns');
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
     const { put } = hub.table;
-    // The service is written, and run, just before the log's entry of the pod.
+    // The service is written, and run, while the pod is written.
     hub.table.put = async (item, condition) => {
-      if (item.pk.includes('#PODLOG#')) {
-        hub.table.put = put;
-        await hub.ingest(hub.live('Service', 9, entry('Service', 9, named('svc-c', 'a'))));
-        expect(woken(hub)).toEqual(['svc-c']);
-      }
+      hub.table.put = put;
+      await hub.ingest(hub.live('Service', 9, entry('Service', 9, named('svc-c', 'a'))));
+      expect(woken(hub)).toEqual(['svc-c']);
       return put(item, condition);
     };
     await hub.ingest(hub.live('Pod', 10, entry('Pod', 10, labelled('b'))));

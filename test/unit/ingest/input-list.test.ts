@@ -3,7 +3,6 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { defaultLimits } from '#shared/contract/limits.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
@@ -304,10 +303,9 @@ describe('a list part with the first objects of a namespace', () => {
           return update(key, change, condition);
         },
       },
-      limits: { ...defaultLimits, podLog: { ...defaultLimits.podLog, maxUnlogged: 3 } },
     };
     expect(await ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }])).toEqual([]);
-    return calls.filter((pk) => /#(NS|POD|PODLOG)\b/.test(pk));
+    return calls.filter((pk) => /#(NS|POD)\b/.test(pk));
   }
 
   it('puts it into the index in one call, before them', async () => {

@@ -1,6 +1,6 @@
 import { V1Endpoint, V1EndpointAddress, V1EndpointConditions, V1EndpointHints, V1ObjectReference } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { endpointFields, endpointText, equalBeyondKey, podFingerprint, sameHints } from '#shared/kube/endpoint-fields.ts';
+import { endpointFields, endpointText, equalBeyondKey, sameHints } from '#shared/kube/endpoint-fields.ts';
 import type { Endpoint } from '#shared/kube/types.ts';
 
 const keysOf = (model: { readonly attributeTypeMap: readonly { readonly baseName: string }[] }): readonly string[] =>
@@ -38,13 +38,6 @@ it('the text of an endpoint has each of its fields', () => {
     'namespace=ns uid=u kind=Pod apiVersion=v1 fieldPath=f resourceVersion=1 deprecatedTopology={"rack":"r"}';
   expect(endpointText(whole)).toBe(text);
   expect(Object.keys(endpointFields)).toHaveLength(text.split(' ').length);
-});
-
-it('the fingerprint of a Pod differs if a field of its own does, and not for its zone and hints', () => {
-  const others = { hints: undefined, zone: 'zone-b' };
-  expect(podFingerprint({ ...whole, ...others })).toBe(podFingerprint(whole));
-  for (const key of (Object.keys(whole) as (keyof Endpoint)[]).filter((k) => !(k in others)))
-    expect(podFingerprint({ ...whole, [key]: key === 'addresses' ? [] : undefined }), key).not.toBe(podFingerprint(whole));
 });
 
 it.each<[string, Endpoint['hints'], boolean]>([
