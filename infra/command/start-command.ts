@@ -21,6 +21,7 @@ export const startCommand = (): Command =>
     .option('--batch-period <seconds>', "from a pod's change to its wake-up")
     .option('--max-endpoints-per-slice <n>', '1 to 1000')
     .option('--data <dir>', 'table and queues survive a restart')
+    .addOption(new Option('--profile <dir>', 'a processor profile of each process').hideHelp())
     .addOption(new Option('--port <port>', 'of the console; 0 for any').env('PORT'))
     .addHelpText(
       'after',

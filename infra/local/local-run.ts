@@ -54,7 +54,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   const start = (spec: ChildSpec): Child => {
     // A child that starts after the signal could outlive the run.
     signal.throwIfAborted();
-    const child = startChild(spec, hooks);
+    const child = startChild(spec, hooks, profileFlags(options.profileDir, spec.name));
     children.push(child);
     return child;
   };
@@ -126,6 +126,10 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     await rm(own, { recursive: true, force: true });
   }
 }
+
+/** Each process writes its profile when it ends. */
+const profileFlags = (folder: string | undefined, name: string): readonly string[] =>
+  folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`, `--cpu-prof-name=${name.replaceAll(' ', '-')}.cpuprofile`];
 
 async function dataFolder(dir: string): Promise<string> {
   const path = resolve(dir);

@@ -15,6 +15,8 @@ export interface Options {
   /** Folder that keeps table and queues from run to run. If undefined, the run deletes them at its end. */
   readonly dataDir: string | undefined;
   readonly settings: Partial<ClusterSettings>;
+  /** Folder for a processor profile of each process, written when it ends. */
+  readonly profileDir: string | undefined;
   /** The console's port: 0 chooses any free port. */
   readonly port: number;
 }
@@ -37,6 +39,7 @@ export interface TypedOptions extends TypedClusterset {
   readonly maxEndpointsPerSlice?: string;
   readonly controllers?: string;
   readonly port?: string;
+  readonly profile?: string;
 }
 
 export function checkedOptions(typed: TypedOptions): Options {
@@ -63,6 +66,7 @@ export function checkedOptions(typed: TypedOptions): Options {
     optIn,
     clusterset: checkedClusterset(typed, clusters),
     dataDir: typed.data,
+    profileDir: typed.profile,
     settings: {
       ...controllers(typed.controllers),
       ...(batchPeriodSeconds !== undefined && { batchPeriodSeconds }),

@@ -40,7 +40,8 @@ export const exitFatal = 3;
 const maxEarlyExits = 5;
 const settledMs = 10_000;
 
-export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
+/** `nodeFlags`: of each child's Node. */
+export function startChild(spec: ChildSpec, hooks: SupervisorHooks, nodeFlags: readonly string[] = []): Child {
   let child: ChildProcess;
   let stopping = false;
   let restarts = 0;
@@ -56,7 +57,7 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks): Child {
     lastLines = lines;
     child = spawn(
       process.execPath,
-      ['--import', pathToFileURL(programFile('infra/local/child-process.main.ts')).href, programFile(spec.entry), ...(spec.args ?? [])],
+      [...nodeFlags, '--import', pathToFileURL(programFile('infra/local/child-process.main.ts')).href, programFile(spec.entry), ...(spec.args ?? [])],
       {
         cwd: installation.root,
         env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },

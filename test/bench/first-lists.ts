@@ -11,9 +11,9 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
+import { processorSeconds } from '#test/support/processor-seconds.ts';
 import { type ClusterSize, clusterObjects } from './cost/cluster-objects.ts';
 import { countFirstLists } from './first-lists-counted.ts';
-import { processorSeconds } from './processor-seconds.ts';
 
 const scenarios: readonly (ClusterSize & { readonly name: string; readonly goalSeconds: number })[] = [
   { name: '10,000 pods in 20 namespaces, 1,000 services', namespaces: 20, services: 50, podsPerService: 10, goalSeconds: 17 },
