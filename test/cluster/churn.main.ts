@@ -83,9 +83,13 @@ async function measure(who: string, load: ChurnLoad): Promise<Measured> {
     try {
       // A controller runs for months; a compiler that runs beside it is busy in its first half minute only.
       if (warmUpSeconds > 0) await runChurn(controlPlane.binary, controlPlane.kubeconfig, { ...load, seconds: warmUpSeconds, namespace: 'warm-up' });
-      const before = await running.work();
+      // Making and deleting the services is no part of a flip's work, so the same load without flips is measured first.
+      const works = [await running.work()];
+      await runChurn(controlPlane.binary, controlPlane.kubeconfig, { ...load, rate: 0, namespace: 'fill' });
+      works.push(await running.work());
       const result = await runChurn(controlPlane.binary, controlPlane.kubeconfig, load);
-      const cost = costCells(before, await running.work(), result.flips);
+      works.push(await running.work());
+      const cost = costCells(works, result.flips);
       if (result.endpoints.lost + result.slices.lost > 0) console.error(running.lines.slice(-40).join('\n'));
       return { result, cost };
     } finally {
