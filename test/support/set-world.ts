@@ -5,6 +5,7 @@
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { isOwnImportWrite } from '#functions/relay/projection/own-write.ts';
 import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/projection/project.ts';
 import { encodeParts } from '#functions/relay/reflector/list-parts.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -160,6 +161,7 @@ class Member {
         ? deletedInput(object as never, asOf, 0)
         : inputEntry(kind, this.told(object) as never, asOf)
       : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
+    if (isOwnImportWrite(entry)) return;
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 

@@ -12,3 +12,6 @@ export function isEcho(kind: Kind, { type, object }: { readonly type: string; re
   if (isInput(kind) || type === 'DELETED' || 'body' in entry) return false;
   return isWrittenByHub(object);
 }
+
+/** Returns true for the hub's own write of an imported slice. The hub stores no slice of an import, so only edits and deletions by others need a message. */
+export const isOwnImportWrite = (entry: Entry): boolean => 'own' in entry && entry.own === true && entry.oldSvc === undefined;

@@ -5,6 +5,7 @@ import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
 import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
+import { isOwnImportWrite } from './own-write.ts';
 import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry, serviceOf } from './project.ts';
 import { projectionHash } from './projection-hash.ts';
 
@@ -48,6 +49,7 @@ export class SentIndex {
       this.#forgetOne(kind, key);
       return undefined;
     }
+    if (isOwnImportWrite(entry)) return undefined;
     if (kind !== 'Pod' && kind !== 'Node') return entry;
     const hash = 'o' in entry && entry.o !== undefined ? projectionHash(entry.o) : undefined;
     if (hash === undefined) this.#hashes[kind].delete(key);

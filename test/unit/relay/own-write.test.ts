@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
+import { SentIndex } from '#functions/relay/projection/sent-index.ts';
+import { Meter } from '#functions/relay/runtime/meter.ts';
+import { importsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { silent } from '#test/unit/ingest/hub.ts';
 
 const entry = { ns: 'ns', name: 'svc', rv: '9', uid: 'u', svc: 'svc' };
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
@@ -43,4 +47,23 @@ it('neither an input, nor a deletion, nor an object that is sent whole is an ech
   expect(isEcho('Pod', ours, entry)).toBe(false);
   expect(isEcho('EndpointSlice', { ...ours, type: 'DELETED' }, entry)).toBe(false);
   expect(isEcho('EndpointSlice', ours, { ...entry, body: {} })).toBe(false);
+});
+
+it('the hub’s own writes of an imported slice are not sent; edits and deletions by others are', () => {
+  const index = new SentIndex({
+    clock: { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 },
+    log: silent,
+    meter: new Meter(),
+    outputs: 'metadata',
+  });
+  const slice = (managedBy: string, ...managedFields: readonly object[]) => ({
+    metadata: { namespace: 'ns', name: 's', labels: { [labelSliceManagedBy]: managedBy, [labelServiceName]: 'derived-x' }, managedFields },
+  });
+  const sent = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object) => index.onEvent('EndpointSlice', { type, object: object as never }, '9');
+  const ours = { manager: 'fleet-endpoints-4f2a', time: at(2) };
+  expect(sent('ADDED', slice(importsManagedBy, ours))).toBeUndefined();
+  expect(sent('MODIFIED', slice(importsManagedBy, ours))).toBeUndefined();
+  expect(sent('MODIFIED', slice(importsManagedBy, ours, { manager: 'kubectl-edit', time: at(3) }))).toMatchObject({ name: 's' });
+  expect(sent('DELETED', slice(importsManagedBy, ours))).toMatchObject({ gone: true });
+  expect(sent('MODIFIED', slice('fleet-endpoints', ours))).toMatchObject({ name: 's' });
 });
