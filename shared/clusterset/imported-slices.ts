@@ -18,7 +18,7 @@ import { evictable, type SourceState } from './source-state.ts';
 export interface ImportSource {
   readonly cluster: string;
   readonly state: SourceState;
-  /** As the source cluster has it. Undefined: not read, for the source is not fresh. */
+  /** As the snapshot has it. Undefined: not read, so the slices stay. A silent source has it only in a cluster without its slices. */
   readonly exported?: {
     readonly service: Service;
     /** The pods that the Service selects. */
@@ -42,7 +42,7 @@ export interface ToImport {
 }
 
 export interface ImportedSlicesPlan {
-  /** The plan of each fresh source. */
+  /** The plan of each source that is read. */
   readonly plans: ReadonlyMap<string, SlicesPlan>;
   /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
   readonly withdrawn: readonly EndpointSlice[];
@@ -58,11 +58,13 @@ export interface ImportedSlicesPlan {
 export function planImportedSlices({ name, derived, merged, sources, importer, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
   const bySource = Map.groupBy(slices, (slice) => slice.metadata.labels?.[labelSourceCluster] ?? '');
   const ordered = merged.clusters.flatMap((cluster) => sources.find((s) => s.cluster === cluster) ?? []);
-  const fresh = ordered.filter((s) => s.state === 'fresh' && s.exported !== undefined);
-  const offered = fresh.map((source) => offeredBy(source, merged));
+  // Slices of a silent source stay as they are. Without any, its last known pods are better than none.
+  const isPlanned = ({ cluster, state }: ImportSource): boolean => state === 'fresh' || (state === 'silent' && !bySource.has(cluster));
+  const read = ordered.filter((s) => s.exported !== undefined && isPlanned(s));
+  const offered = read.map((source) => offeredBy(source, merged));
   const keptOf = (states: readonly ImportSource[]): readonly KeptSlice[] =>
     states.flatMap(({ cluster }) => (bySource.get(cluster) ?? []).map((slice) => ({ cluster, slice })));
-  const others = ordered.filter((s) => !fresh.includes(s));
+  const others = ordered.filter((s) => !read.includes(s));
   // An evicted source keeps no address from the one that is to take its traffic.
   const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
   const servedBy = ({ cluster, state }: ImportSource): ReadonlySet<string> => {
@@ -80,7 +82,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
     cluster,
     service,
     pods: pods.get(cluster) ?? [],
-    nodes: fresh[i]?.exported?.nodes ?? new Map<string, Node>(),
+    nodes: read[i]?.exported?.nodes ?? new Map<string, Node>(),
   }));
   const { hintsOf, why } = hintImport({ merged, importer, families: addressTypesOf(derived), given, kept });
 

@@ -38,6 +38,8 @@ export const requeueDefaults = {
   setChanged: { afterSeconds: 1 },
   /** Another client has changed objects of an import. */
   importChanged: { afterSeconds: 1, maxSeconds: 60 },
+  /** Importers have not confirmed an export yet. */
+  importsPending: { afterSeconds: 5, maxSeconds: 300 },
   importRefused: { afterSeconds: 10, maxSeconds: 300 },
   sourceSilent: { afterSeconds: 10, maxSeconds: 300 },
   /** Slices of an evicted source stay while other sources are not ready for each port that it serves. */

@@ -17,12 +17,8 @@ export interface SetEntries {
   readonly faces: ReadonlyMap<string, string>;
   /** The generation of each export whose importers are woken already (`noteWoken`), by exporting cluster. */
   readonly woken: ReadonlyMap<string, number>;
-  /** The failures of imports by importing cluster, as text (ExportFailure). Clusters whose import succeeded are absent. */
-  readonly failures: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
-  /** Importing clusters whose run has changed its failure and has not woken the exports of the name yet. */
-  readonly owed: ReadonlySet<string>;
   /** Invalid items, with an unreadable text or another cluster's text. They are ignored, and `mendSet` deletes them. */
   readonly rubbish: readonly Item[];
 }
@@ -42,9 +38,7 @@ function entriesOf(items: readonly Item[]): SetEntries {
   return {
     faces: textsOf('E'),
     woken: new Map(woken),
-    failures: textsOf('I'),
     winner: textsOf('W').get(''),
-    owed: new Set(sound.flatMap(({ entry, of }) => (entry === 'O' ? [of] : []))),
     rubbish: entries.filter((e) => !isSound(e)).map(({ item }) => item),
   };
 }
@@ -104,31 +98,6 @@ export async function noteWoken(table: Table, key: SetKey, cluster: string, gene
   await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
 }
 
-/** Call with true before changing a failure, and with false after waking the exports of the name. A repeated run finds the mark and wakes them. */
-export async function savePendingWakeUp(table: Table, key: SetKey, importer: string, isOwed: boolean): Promise<void> {
-  const at = setKey(key.set, key.namespace, key.name, 'O', importer);
-  if (isOwed) await table.put({ ...at });
-  else await table.delete(at);
-}
-
-/** Only the import run of the cluster calls this, under its lease. */
-export async function saveImportFailure(table: Table, key: SetKey, importer: string, text: string | undefined): Promise<void> {
-  const at = setKey(key.set, key.namespace, key.name, 'I', importer);
-  if (text === undefined) await table.delete(at);
-  else await table.put({ ...at, [face]: text });
-}
-
-/** Deletes the failures of an importer that leaves the set. Resolves to their names. */
-export async function forgetImportFailures(table: Table, set: string, namespace: string, importer: string): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const sk of keysIn(table, setOf(set, namespace))) {
-    const { name, entry, of } = partsOf(sk);
-    if (entry === 'I' && of === importer) names.push(name);
-  }
-  for (const name of names) await saveImportFailure(table, { set, namespace, name }, importer, undefined);
-  return names;
-}
-
 /** An undefined `text` means that no cluster exports the name any more. Resolves to false if another run has saved a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string | undefined, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
@@ -140,22 +109,20 @@ const wokenFor = 'g';
 /** Number of a namespace's items that are read at once, with their texts. */
 const entriesAtOnce = 100;
 
-/** An export (E), the failure of an import (I), the winner (W), or an importer whose wake-ups are pending (O). */
-type Entry = 'E' | 'I' | 'W' | 'O';
+/** An export (E) or the winner (W). */
+type Entry = 'E' | 'W';
 
 /** `of` is the cluster, or "" for W. `entry` is undefined for an invalid key. */
 function partsOf(sk: string): { readonly name: string; readonly entry: Entry | undefined; readonly of: string } {
   const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
-  const isEntry = more.length === 0 && /^[EIOW]$/.test(entry) && (of === '') === (entry === 'W');
+  const isEntry = more.length === 0 && /^[EW]$/.test(entry) && (of === '') === (entry === 'W');
   return { name, entry: isEntry ? (entry as Entry) : undefined, of };
 }
 
 /** Returns true if the text is valid under the key. */
 const isWhole: { readonly [E in Entry | 'none']: (of: string, text: unknown) => boolean } = {
   E: (cluster, text) => objectIn(text)?.['cluster'] === cluster,
-  I: (_, text) => objectIn(text) !== undefined,
   W: (_, text) => objectIn(text) !== undefined,
-  O: () => true,
   none: () => false,
 };
 

@@ -113,6 +113,12 @@ export const exportedKey = (set: string, cluster: string, namespace: string, nam
   pk: exportedOf(set, cluster),
   sk: `${escaped(namespace)}/${escaped(name)}`,
 });
+/** The partition of the states of a set's imports in a namespace, with sort keys "name#importer". */
+export const importedOf = (set: string, namespace: string): string => `IMPORTED#${escaped(set)}#${escaped(namespace)}`;
+export const importedKey = (set: string, namespace: string, name: string, importer: string): Key => ({
+  pk: importedOf(set, namespace),
+  sk: `${escaped(name)}#${escaped(importer)}`,
+});
 /** Returns the range of a name's sort keys. The byte after "#" is "$". */
 export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
@@ -136,7 +142,7 @@ export const workKey = (cluster: string, namespace: string, service: string): Ke
 /** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */
 export function clusterOfKey({ pk }: Key): string | undefined {
   const [cluster = '', ...rest] = pk.split('#');
-  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET', 'EXPORTED'].includes(cluster) ? undefined : cluster;
+  return rest.length === 0 || ['CLUSTER', 'ACCESS', 'QUEUE', 'SET', 'EXPORTED', 'IMPORTED'].includes(cluster) ? undefined : cluster;
 }
 
 /** Reads a work item's partition key. */

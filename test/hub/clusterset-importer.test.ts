@@ -1,7 +1,9 @@
 /** Live imports of an importer stay while exports, API servers and sources change. */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
@@ -14,6 +16,7 @@ import {
   labelSourceCluster,
 } from '#shared/kube/names.ts';
 import { allKinds, type EndpointSlice, type Service } from '#shared/kube/types.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -263,6 +266,45 @@ describe('slices of a silent source', () => {
     world.of('a').store.remove('ServiceImport', 'shop', 'web');
     await world.pass(60);
     expect(seen(world)).toEqual([...ofB, ...ofC]);
+  });
+
+  it.each([
+    ['the ServiceImport', (world: SetWorld) => world.of('a').store.remove('ServiceImport', 'shop', 'web')],
+    ['the derived Service', (world: SetWorld) => world.of('a').store.remove('Service', 'shop', derivedOf(world)?.metadata.name ?? '')],
+    ['its slices', (world: SetWorld) => slicesIn(world, 'a').map((s) => world.of('a').store.remove('EndpointSlice', 'shop', s.metadata.name))],
+  ])('a silent source has its last known endpoints where a user has deleted %s, and the garbage collector the rest', async (_, remove) => {
+    const world = await withSilentC();
+    remove(world);
+    for (let i = 0; i < 5; i++) collectGarbage(world.of('a').store);
+    expect(seen(world)).toEqual([]);
+    await world.pass(60);
+    expect(seen(world)).toEqual([...ofB, ...ofC]);
+    await world.pass(600);
+    expect(seen(world)).toEqual([...ofB, ...ofC]);
+    Object.assign(world.of('c'), { isHeard: true, apiAnswers: true });
+    world.of('c').store.remove('Pod', 'shop', 'web-1');
+    await world.of('c').restart();
+    await world.pass(60);
+    expect(seen(world)).toEqual([...ofB, 'c 10.3.0.2 true']);
+  });
+
+  it('a silent source has its last known endpoints in an importer that joins, and none there while its history is in doubt', async () => {
+    const world = await withSilentC();
+    const rejoin = async () => {
+      const record = await readCluster(world.table, 'a');
+      if (!record) throw new Error('no record');
+      await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'off' });
+      world.of('a').store.remove('ServiceImport', 'shop', 'web');
+      await world.pass(70);
+      expect(seen(world)).toEqual([]);
+      await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'active' });
+      await world.pass(70);
+    };
+    await rejoin();
+    expect(seen(world)).toEqual([...ofB, ...ofC]);
+    await world.table.update(metaKey('c'), { add: { inc: 1 } });
+    await rejoin();
+    expect(seen(world)).toEqual(ofB);
   });
 });
 

@@ -60,15 +60,16 @@ it('the hub knows what its lists have read of a silent source: a session of the 
   expect([Service, Pod]).toEqual([versionOf(1, String(resourceVersion)), versionOf(1, String(resourceVersion))]);
 });
 
-it('an importer that joins while the API alone of a source answers imports it', async () => {
+it('an importer that joins has the last known endpoints of a silent source, and those of its API once that answers', async () => {
   const world = await SetWorld.start({ a: importer({ imports: 'off' }), b: exporter('10.2.0') });
   await world.pass(70);
   Object.assign(world.of('b'), { isHeard: false, apiAnswers: false });
   await world.pass(300);
   await saveMembership(world.table, 'a', { ...noMembership, ...open, imports: 'active' });
+  world.of('b').store.remove('Pod', 'shop', 'web-1');
   await world.pass(120);
-  expect(addressesIn(world, 'a')).toEqual([]);
+  expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);
   world.of('b').apiAnswers = true;
   await world.pass(70);
-  expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);
+  expect(addressesIn(world, 'a')).toEqual(['10.2.0.2']);
 });

@@ -685,7 +685,7 @@ describe('an importing cluster', () => {
   } as RawObject;
   const readyMessage = (world: SetWorld, id: string) =>
     (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready')?.message;
-  const failuresIn = (world: SetWorld) => world.table.dump().filter(({ sk }) => sk.includes('#I#'));
+  const failuresIn = (world: SetWorld) => world.table.dump().filter(({ pk, s }) => pk.startsWith('IMPORTED#') && String(s).includes('"failure"'));
 
   it('a failing import is reported on every export until it succeeds (MC-80)', async () => {
     const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), c: exporter('10.3.0'), d: importer });

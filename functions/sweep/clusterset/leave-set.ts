@@ -2,8 +2,9 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { forgetImportFailures, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster, saveExportMark } from '#shared/store/exports-of-cluster.ts';
+import { forgetImportStates } from '#shared/store/imports-of-set.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
@@ -14,7 +15,7 @@ import { wakeExports, wakeImporters } from './wake-importers.ts';
  * a cluster that drains, whether its entry is still there or not. Resolves to false if time ends before the exports do. The next run continues.
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
-  if (importsAnything(cluster)) await forgetFailures(deps, cluster);
+  if (importsAnything(cluster)) await forgetImports(deps, cluster);
   const exported = await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id));
   for (let i = 0; i < exported.length; i += exportsAtOnce) {
     const turn = exported.slice(i, i + exportsAtOnce);
@@ -32,10 +33,10 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
 /** Exports that are withdrawn at a time. */
 const exportsAtOnce = 50;
 
-/** Deletes the failures of its imports, and wakes the exports that reported them. */
-async function forgetFailures(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
+/** Deletes the states of its imports, and wakes the exports that reported them. */
+async function forgetImports(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
   const namespaces = await listed(objectNamesIn({ table: deps.table, cluster: id }, 'Namespace', ''));
   await concurrently(8, namespaces, async ({ name: namespace }) => {
-    for (const name of await forgetImportFailures(deps.table, set, namespace, id)) await wakeExports(deps, { set, namespace, name });
+    for (const name of await forgetImportStates(deps.table, set, namespace, id)) await wakeExports(deps, { set, namespace, name });
   });
 }

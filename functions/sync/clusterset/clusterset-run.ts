@@ -1,6 +1,7 @@
 /** The run of an export or an import. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
 import type { SyncDeps } from '../state/deps.ts';
 
@@ -33,5 +34,8 @@ export interface ClustersetRun {
   /** Counted by the run as it goes. */
   readonly written: { slices: number };
 }
+
+/** The name of the run in its set. */
+export const keyInSet = ({ meta, namespace, name }: ClustersetRun): SetKey => ({ set: meta.clusterset.set, namespace, name });
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

@@ -1,7 +1,7 @@
 /** The sources of an import: the exports of its name, and the Service, pods and nodes of each source that is not silent (MC-70). */
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { sourceStateOf } from '#shared/clusters/source-witness.ts';
+import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';
@@ -10,15 +10,16 @@ import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clu
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
-import type { Pod } from '#shared/kube/types.ts';
+import { labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
-import { mendSet, readSetEntries, type SetEntries, type SetKey, saveWinner } from '#shared/store/clusterset-index.ts';
+import { mendSet, readSetEntries, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
-import type { ClustersetRun } from './clusterset-run.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 
 export interface Sources {
   /** Undefined: nothing exports the name. */
@@ -32,9 +33,8 @@ export interface Sources {
 }
 
 export async function readSources(run: ClustersetRun): Promise<Sources> {
-  const { deps, meta, namespace, name } = run;
-  const key: SetKey = { set: meta.clusterset.set, namespace, name };
-  const entries = await readSetEntries(deps.table, key);
+  const { deps, meta } = run;
+  const entries = await readSetEntries(deps.table, keyInSet(run));
   await mendSet(deps.table, entries);
   const { faces, winner } = entries;
   const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
@@ -55,14 +55,11 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
 }
 
 /** Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if another run has recorded it meanwhile. */
-export async function recordWinner(
-  { deps, meta, namespace, name }: ClustersetRun,
-  { merged, mergedAtMs, entries: { winner } }: Sources,
-): Promise<void> {
+export async function recordWinner(run: ClustersetRun, { merged, mergedAtMs, entries: { winner } }: Sources): Promise<void> {
   const next = merged && winnerToRecord(merged.winner, winner, mergedAtMs);
   if (merged ? next === undefined : winner === undefined) return;
-  if (!(await saveWinner(deps.table, { set: meta.clusterset.set, namespace, name }, next, winner)))
-    throw requeueRun(deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
+  if (!(await saveWinner(run.deps.table, keyInSet(run), next, winner)))
+    throw requeueRun(run.deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
 }
 
 /** Its nodes are read only where an export asks for a locality. */
@@ -71,22 +68,41 @@ async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports |
 }
 
 async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource> {
-  const { deps, namespace, name } = run;
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
-  const state = sourceStateOf(member, deps.now());
+  const state = sourceStateOf(member, run.deps.now());
   // Sweep lists the pods of such a source into the snapshot.
   const isListed = state === 'silent' && member.source?.answers === true;
   if (state !== 'fresh' && !isListed) return { ...source, state };
+  const exported = await exportedIn(run, member);
+  return exported ? { ...source, state: 'fresh', exported } : { ...source, state: 'silent' };
+}
+
+/**
+ * Adds what the snapshot has of silent sources without a slice in the importing cluster. The cluster has just joined, or a user has deleted the import. The
+ * endpoints may be dead, as those in the other importers.
+ */
+export async function withLastKnown(run: ClustersetRun, read: Sources, slices: readonly EndpointSlice[]): Promise<Sources> {
+  const present = new Set(slices.map((slice) => slice.metadata.labels?.[labelSourceCluster]));
+  const sources = await concurrently(8, read.sources, async (source): Promise<ImportSource> => {
+    const member = read.metaOf.get(source.cluster);
+    if (!member || source.state !== 'silent' || present.has(source.cluster) || !witnessOf(member).isSynced) return source;
+    const exported = await exportedIn(run, member);
+    return exported ? { ...source, exported } : source;
+  });
+  return { ...read, sources };
+}
+
+/** Resolves to undefined if the slices are to stay: until the export run has withdrawn the export, or while the pods are too large. */
+async function exportedIn(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource['exported']> {
+  const { deps, namespace, name } = run;
   const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
   const service = stored && withOptInSelector(stored, member.optIn);
-  // Slices stay until the export run has withdrawn the export.
-  if (!service?.spec?.selector) return { ...source, state: 'silent' };
+  if (!service?.spec?.selector) return undefined;
   const { selector } = service.spec;
   const { nodes } = await nodesOf(deps, member);
   const pods = await podsWithin(run, member);
-  if (!pods) return { ...source, state: 'silent' };
-  return { ...source, state: 'fresh', exported: { service, pods: selected(pods, selector), nodes } };
+  return pods && { service, pods: selected(pods, selector), nodes };
 }
 
 /** Resolves to undefined if the Pods have more bytes than a run reads: one source must not end the imports of the others. */
@@ -95,7 +111,7 @@ async function podsWithin({ deps, namespace, found }: ClustersetRun, member: Clu
     return await readPods(deps, { cluster: member.id, namespace }, limitsOf(deps).pods.maxSourceBytes);
   } catch (error) {
     if (!(error instanceof PodsTooLarge)) throw error;
-    found.unread = [...(found.unread ?? []), member.id].sort();
+    found.unread = [...new Set([...(found.unread ?? []), member.id])].sort();
     deps.metrics.put('PodsTooLarge', 1, { cluster: member.id });
     deps.log.warn('source has too large pods: its slices stay', { cluster: member.id, reason: error.message });
     return undefined;

@@ -5,29 +5,30 @@
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type ExportFailure, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
-import { mendSet, noteWoken, readSetEntries, type SetEntries, type SetKey, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { mendSet, noteWoken, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
-import { requeueRun } from '../state/requeue.ts';
-import type { ClustersetRun } from './clusterset-run.ts';
+import { requeue, requeueRun } from '../state/requeue.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
-import { failureOfImports } from './import-failure.ts';
+import { failureOfImports, type ImportStates, readStates } from './import-confirmations.ts';
+import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
   const store = { table: deps.table, cluster: meta.id };
-  const key: SetKey = { set: meta.clusterset.set, namespace, name };
+  const key = keyInSet(run);
   // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
   const [entries, mark] = await Promise.all([readSetEntries(deps.table, key), readExportMark(deps.table, key, meta.id)]);
   await mendSet(deps.table, entries);
@@ -47,7 +48,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (face !== undefined);
   const hasChanged = face !== undefined && !run.isLookAlone && entries.woken.get(meta.id) !== run.generation;
-  if (owes || hasChanged) await wakeImporters(run);
+  const states = await readStates(run);
+  if (owes || hasChanged) await wakeImporters(run, states);
   // Read after the face is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
@@ -59,17 +61,25 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   }
   if (!checked || !hasRuns(meta)) return ok;
   try {
-    await patchConditions(run, checked, now);
+    const failure = await patchConditions(run, checked, { entries: now, states, face });
+    if (failure?.reason !== 'Pending') return ok;
+    if (now.woken.get(meta.id) !== run.generation) await noteWoken(deps.table, key, meta.id, run.generation);
+    return requeue(deps, 'importsPending', { reason: failure.message, rounds: run.rounds });
   } catch (error) {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;
   }
-  return ok;
 }
 
-async function wakeImporters(run: ClustersetRun): Promise<void> {
-  const delaySeconds = Math.min(maxDelaySeconds, run.meta.clusterset.importBatchSeconds);
-  await wakeAtPace(run, { clusters: await listImporters(run.deps.table), service: importWork(run.name), delaySeconds });
+/** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */
+async function wakeImporters(run: ClustersetRun, states: ImportStates): Promise<void> {
+  const { deps, meta, namespace, name } = run;
+  await wakeAtPace(run, {
+    clusters: await listImporters(deps.table),
+    isConcerned: async (importer) => states.has(importer.id) || (await namespaceTakesImports(deps.table, importer, namespace)) === true,
+    service: importWork(name),
+    delaySeconds: Math.min(maxDelaySeconds, meta.clusterset.importBatchSeconds),
+  });
 }
 
 async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
@@ -80,12 +90,23 @@ async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly Ex
 /** The state of the export itself, without the other exports of its name. */
 type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
 
-async function patchConditions(run: ClustersetRun, { validity, problems }: OwnStanding, entries: SetEntries): Promise<void> {
+interface InSet {
+  readonly entries: SetEntries;
+  readonly states: ImportStates;
+  /** The export's own. */
+  readonly face: string | undefined;
+}
+
+/** Resolves to what keeps the export from being ready, as the importers have it. */
+async function patchConditions(
+  run: ClustersetRun,
+  { validity, problems }: OwnStanding,
+  { entries: { faces, winner }, states, face }: InSet,
+): Promise<ExportFailure | undefined> {
   const { deps, meta, namespace, name } = run;
-  const { faces, winner } = entries;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
   // The hub cannot patch conditions without the cluster's API.
-  if (!(deps.reaches?.(meta) ?? meta.api)) return;
+  if (!(deps.reaches?.(meta) ?? meta.api)) return undefined;
   const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };
   let merged = mergeExports(exports, options);
@@ -93,11 +114,14 @@ async function patchConditions(run: ClustersetRun, { validity, problems }: OwnSt
   if (merged && merged.conflicts.length > 0) merged = mergeExports(await withoutDeregistered(run, exports), options);
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
-  if (!current) return;
-  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure: await failureOfImports(run, entries) });
+  if (!current) return undefined;
+  const failure = await failureOfImports(run, states, face);
+  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
-  if (!conditions) return;
-  run.assertTimeToWrite();
-  await api.patchStatus('ServiceExport', namespace, name, { conditions });
+  if (conditions) {
+    run.assertTimeToWrite();
+    await api.patchStatus('ServiceExport', namespace, name, { conditions });
+  }
+  return failure;
 }

@@ -6,29 +6,28 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
-import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { annotationClusterset } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
-import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
-import { decodeObjectOf, isAlive, readObject } from '#shared/store/objects.ts';
+import { readSetEntries } from '#shared/store/clusterset-index.ts';
+import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/output-writes.ts';
-import type { ClustersetRun } from './clusterset-run.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
-import { reportToExports } from './import-failure.ts';
+import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
 import { saveReport } from './import-report-record.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
-import { readSources, recordWinner, type Sources } from './import-sources.ts';
+import { readSources, recordWinner, type Sources, withLastKnown } from './import-sources.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
+import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
@@ -45,7 +44,7 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  if (!(await namespaceTakesImports(run))) return ok;
+  if (!(await namespaceTakesImports(run.deps.table, run.meta, run.namespace))) return ok;
   const read = await readSources(run);
   await recordWinner(run, read);
   await findPreview(run, read);
@@ -53,18 +52,18 @@ async function preview(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const takesImports = await namespaceTakesImports(run);
+  const takesImports = await namespaceTakesImports(run.deps.table, run.meta, run.namespace);
   const known = takesImports ? await readSources(run) : undefined;
-  const entries = known?.entries ?? (await readEntries(run));
   try {
     if (known) return await writeObjects(run, known);
     if (takesImports === false && (await mayHaveImport(run))) await removeImport(run, await readImported(run));
-    await reportToExports(run, entries, undefined);
+    await confirmNoImport(run);
     return ok;
   } catch (error) {
     if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
     run.found.notReady = error.message;
-    await reportToExports(run, entries, { reason: 'Failed', message: error.message });
+    const entries = known?.entries ?? (await readSetEntries(run.deps.table, keyInSet(run)));
+    await confirmImport(run, entries, { reason: 'Failed', message: error.message });
     return refused(run, error.message);
   }
 }
@@ -106,7 +105,7 @@ async function writeObjects(run: ClustersetRun, known: Sources): Promise<Outcome
   if (read === known) await recordWinner(run, read);
   if (read.merged) return writeMerged(run, read, { ...imported, merged: read.merged });
   await removeImport(run, imported);
-  await reportToExports(run, read.entries, undefined);
+  await confirmNoImport(run);
   return ok;
 }
 
@@ -132,7 +131,7 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
   });
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
-    await reportToExports(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
+    await confirmImport(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
   if (plan.kind !== 'unchanged') run.assertTimeToWrite();
@@ -161,7 +160,7 @@ async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImpo
   await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
   const { message, failure } = notReady;
   if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
-  await reportToExports(run, entries, failure);
+  await confirmImport(run, entries, failure);
   return failure?.reason === 'Failed' ? refused(run, message) : ok;
 }
 
@@ -180,7 +179,7 @@ interface ToFollow extends Addressed, Findings {
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
   const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices, notes });
+  const written = await writeImportedSlices(run, api, { ...(await withLastKnown(run, read, slices)), merged, derived, slices, notes });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
   const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
@@ -188,7 +187,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   await unlessRefused(run, refusals, undefined, () =>
     writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
   );
-  await reportToExports(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
+  await confirmImport(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
   if (written.kind !== 'ok') return written;
   return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
 }
@@ -205,19 +204,6 @@ function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf 
   if (silent.length === 0)
     return unread.length > 0 ? requeue(deps, 'podsTooLarge', { reason: `pods are too large: slices of ${unread.join(', ')} stay` }) : ok;
   return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
-}
-
-function readEntries({ deps, meta, namespace, name }: ClustersetRun): Promise<SetEntries> {
-  return readSetEntries(deps.table, { set: meta.clusterset.set, namespace, name });
-}
-
-/** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
-async function namespaceTakesImports({ deps, meta, namespace }: ClustersetRun): Promise<boolean | undefined> {
-  const record = await readObject({ table: deps.table, cluster: meta.id }, 'Namespace', '', namespace);
-  const found = decodeObjectOf('Namespace', record);
-  if (!found || found.metadata.deletionTimestamp) return undefined;
-  if (excludedNamespaces.includes(namespace) || meta.clusterset.withdraws) return false;
-  return meta.clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === meta.clusterset.set;
 }
 
 const body = <D extends { readonly spec: object }>(draft: D) => ({ apiVersion: mcsApiVersion, kind: 'ServiceImport' as const, ...draft });

@@ -11,11 +11,13 @@ export interface ClustersToWake {
   /** The name of the work item (shared/workqueue/rules/work-kind.ts). */
   readonly service: string;
   readonly delaySeconds?: number;
+  /** By default each of the clusters is. */
+  readonly isConcerned?: (cluster: ClusterRecord) => Promise<boolean>;
 }
 
 /** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
-export async function wakeClusters(run: ClustersetRun, { clusters, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
-  await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, delaySeconds));
+export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pick<ClustersToWake, 'clusters' | 'service'>): Promise<void> {
+  await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, 0));
 }
 
 /** Another cluster's export has not changed itself: its run wakes no importer, as this one does where it is needed. */
@@ -31,10 +33,10 @@ const wakeUpOf = ({ namespace, name, observedAtMs }: ClustersetRun, service: str
  * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and
  * namespace wait.
  */
-export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0 }: ClustersToWake): Promise<void> {
+export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
   const { deps, meta, namespace } = run;
   const { wakePace } = deps;
-  const clusters = await wokenOf(run, listed);
+  const clusters = await wokenOf(run, listed, isConcerned);
   // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
   const name = { cluster: meta.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
@@ -52,9 +54,16 @@ export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service
   wakePace.sent(name, nowMs + paced * 1000);
 }
 
-async function wokenOf({ deps, meta: own }: ClustersetRun, clusters: readonly string[]): Promise<readonly ClusterRecord[]> {
-  const records = await concurrently(16, clusters, (id) => readCluster(deps.table, id));
-  return records.filter((record) => record !== undefined && isWoken(own, record)) as readonly ClusterRecord[];
+async function wokenOf(
+  { deps, meta: own }: ClustersetRun,
+  clusters: readonly string[],
+  isConcerned?: ClustersToWake['isConcerned'],
+): Promise<readonly ClusterRecord[]> {
+  const records = await concurrently(16, clusters, async (id) => {
+    const record = await readCluster(deps.table, id);
+    return record && isWoken(own, record) && ((await isConcerned?.(record)) ?? true) ? [record] : [];
+  });
+  return records.flat();
 }
 
 async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {

@@ -20,11 +20,13 @@ import type { Monitor } from '../monitor.ts';
 import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
-import { addressesIn, hasCopies, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
+import { addressesIn, hasCopies, importedSlices, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
 
 /** Reads of a cluster's record by one process. */
 interface Word {
   isFresh: boolean;
+  /** Its history was not in doubt. */
+  isSynced: boolean;
   /** Its API was asked for its pods. */
   isAsked: boolean;
   /** It exports no more, was taken out, or is gone by both witnesses. */
@@ -47,6 +49,8 @@ export class SetMonitor {
   readonly #world: SetState;
   readonly #history: SetHistory;
   readonly #words = new WeakMap<Actor, Map<string, Word>>();
+  /** Imports, by "importer/namespace/name/source", that the process found without a slice of the source. */
+  readonly #without = new WeakMap<Actor, Set<string>>();
   /** Since when an address is shown: by "importer/namespace/name/source/address". */
   readonly #shownSince = new Map<string, number>();
 
@@ -110,7 +114,7 @@ export class SetMonitor {
   #word(actor: Actor, cluster: string): Word {
     const words = this.#words.get(actor) ?? new Map<string, Word>();
     this.#words.set(actor, words);
-    const word = words.get(cluster) ?? { isFresh: false, isAsked: false, isWithdrawn: false };
+    const word = words.get(cluster) ?? { isFresh: false, isSynced: false, isAsked: false, isWithdrawn: false };
     words.set(cluster, word);
     return word;
   }
@@ -120,6 +124,7 @@ export class SetMonitor {
     const isHeard = this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
     // Sweep lists the pods of such a source.
     const isListed = record.source?.state === 'silent' && record.source.answers === true;
+    word.isSynced ||= hasSynced(record);
     word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isHeard || isListed);
     word.isWithdrawn ||= isDeregistered(record);
   }
@@ -208,8 +213,10 @@ export class SetMonitor {
     const source = labels[labelSourceCluster] ?? '';
     const shownBefore = showsIn(member, namespace, imported, source);
     const isCopy = after !== undefined && !before && hasCopies(member, { namespace, name: imported, source }, after);
+    const isWithout = this.#foundWithout(actor, member, { namespace, name: imported, source });
     const result = await write();
-    if (!isCopy) this.#checkWord(actor, source, after === undefined, `${what} of ${member.cluster}`);
+    const change = after === undefined ? 'deletes' : before === undefined && isWithout ? 'begins' : 'changes';
+    if (!isCopy) this.#checkWord(actor, source, change, `${what} of ${member.cluster}`);
     if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
     this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
     return result;
@@ -257,10 +264,19 @@ export class SetMonitor {
     this.#world.fail(`two writers: ${actor.name} ${what} in ${member.cluster} without the lease of ${work}, which is ${holder ?? 'nobody'}'s`);
   }
 
-  /** MC-70: a source that is silent or in doubt stays exactly as it is. */
-  #checkWord(actor: Actor, source: string, isDeletion: boolean, what: string): void {
-    const { isFresh, isAsked, isWithdrawn } = this.#word(actor, source);
-    if (isFresh || isAsked || (isDeletion && isWithdrawn)) return;
+  #foundWithout(actor: Actor, member: SetMember, { namespace, name, source }: Imported): boolean {
+    const found = this.#without.get(actor) ?? new Set<string>();
+    this.#without.set(actor, found);
+    const key = [member.cluster, namespace, name, source].join('/');
+    const slices = importedSlices(member, namespace, name).filter((s) => s.metadata.labels?.[labelSourceCluster] === source);
+    if (slices.length === 0) found.add(key);
+    return found.has(key);
+  }
+
+  /** MC-70: a source that is silent or in doubt stays exactly as it is. A cluster without its slices may get what was last known of a silent one. */
+  #checkWord(actor: Actor, source: string, change: 'begins' | 'changes' | 'deletes', what: string): void {
+    const { isFresh, isSynced, isAsked, isWithdrawn } = this.#word(actor, source);
+    if (isFresh || isAsked || (change === 'deletes' && isWithdrawn) || (change === 'begins' && isSynced)) return;
     this.#world.fail(`${actor.name} ${what} though no word of ${source} counts`);
   }
 

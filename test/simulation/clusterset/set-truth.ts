@@ -52,7 +52,7 @@ export const isReadyEndpoint = (pod: RawObject, service: RawObject): boolean =>
 export const addressesIn = (slice: object): readonly { readonly ip: string; readonly ready: boolean }[] =>
   ((slice as EndpointSlice).endpoints ?? []).map((e) => ({ ip: e.addresses[0] ?? '', ready: e.conditions?.ready !== false }));
 
-const importedSlices = ({ store }: SetMember, namespace: string, name: string): readonly EndpointSlice[] =>
+export const importedSlices = ({ store }: SetMember, namespace: string, name: string): readonly EndpointSlice[] =>
   (store.list('EndpointSlice', namespace) as unknown as readonly EndpointSlice[]).filter(
     ({ metadata: { labels = {} } }) => labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy,
   );

@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  forgetImportFailures,
-  mendSet,
-  namesInSet,
-  readSetEntries,
-  readSetNamespace,
-  saveExportEntry,
-  saveImportFailure,
-  savePendingWakeUp,
-  saveWinner,
-} from '#shared/store/clusterset-index.ts';
+import { mendSet, namesInSet, readSetEntries, readSetNamespace, saveExportEntry, saveWinner } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { clusterOfKey, setKey } from '#shared/store/keys.ts';
@@ -70,15 +60,6 @@ describe('the index of a set’s exports', () => {
     expect(await names(table)).toEqual([]);
   });
 
-  it('the mark of a run that must wake the exports of a name is no export, and stays until the exports are woken', async () => {
-    const table = memoryTable();
-    await savePendingWakeUp(table, key, 'b', true);
-    await savePendingWakeUp(table, key, 'c', true);
-    expect([...(await readSetEntries(table, key)).faces]).toEqual([]);
-    await savePendingWakeUp(table, key, 'b', false);
-    expect([...(await readSetEntries(table, key)).owed]).toEqual(['c']);
-  });
-
   it('the exports of a cluster are found without its ServiceExports, of all namespaces or of one', async () => {
     const table = memoryTable();
     const keyOf = (set: string, namespace: string, name: string) => ({ set, namespace, name });
@@ -104,19 +85,16 @@ describe('the index of a set’s exports', () => {
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
   });
 
-  it.each(['web#E#c', 'web#O#c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
+  it.each(['web#E#c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
     const table = memoryTable();
     const theirs = { ...key, name: hostile };
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
-    await savePendingWakeUp(table, theirs, 'b', true);
     await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
-    await saveImportFailure(table, theirs, 'c', '{}');
-    const { faces, winner, owed, failures, rubbish } = await readSetEntries(table, key);
-    expect([[...faces.keys()], winner, owed.size, failures.size, rubbish]).toEqual([['c'], undefined, 0, 0, []]);
+    const { faces, winner, rubbish } = await readSetEntries(table, key);
+    expect([[...faces.keys()], winner, rubbish]).toEqual([['c'], undefined, []]);
     expect([...(await readSetEntries(table, theirs)).faces.keys()]).toEqual(['b']);
     expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
-    expect(await forgetImportFailures(table, 'prod', 'shop', 'c')).toEqual([hostile]);
   });
 
   it('an entry that no run has made counts for nothing, and a run that meets it deletes it', async () => {
@@ -129,7 +107,7 @@ describe('the index of a set’s exports', () => {
     await table.put({ ...setKey('prod', 'shop', 'web', 'X', 'd') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd') });
     const entries = await readSetEntries(table, key);
-    expect([[...entries.faces.keys()], entries.failures.size, entries.winner]).toEqual([['c'], 0, undefined]);
+    expect([[...entries.faces.keys()], entries.winner]).toEqual([['c'], undefined]);
     expect(entries.rubbish).toHaveLength(6);
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: exportEntryKey('b') });
     await mendSet(table, entries);

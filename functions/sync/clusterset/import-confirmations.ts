@@ -1,0 +1,100 @@
+/**
+ * The import run of a cluster saves in the set which exports it has confirmed, or why it failed, and the exports of the name report it (MC-3, MC-80). A
+ * changed failure wakes these exports; the state has the pending wake-up until they are woken. An export that waits for a confirmation is requeued.
+ */
+import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { ExportFailure } from '#shared/clusterset/conditions.ts';
+import { confirms, type ImportState, stateOf } from '#shared/clusterset/import-state.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
+import { readImportState, readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
+import { namespaceTakesImports } from './taking-namespaces.ts';
+import { wakeClusters } from './wake-clusters.ts';
+
+/** `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
+export async function confirmImport(run: ClustersetRun, { faces }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+  const { deps, meta } = run;
+  if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+  await saveState(run, faces.size === 0 ? undefined : stateOf(faces, failure));
+}
+
+/** Call where the cluster is to have no import of the name. */
+export const confirmNoImport = (run: ClustersetRun): Promise<void> => saveState(run, undefined);
+
+async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
+  const { deps, meta, namespace, name } = run;
+  const key = keyInSet(run);
+  const before = await readImportState(deps.table, key, meta.id);
+  const text = state && JSON.stringify(state);
+  if (before?.text === text && !before?.isPending) return;
+  const failure = state?.failure;
+  const isFailureNew = JSON.stringify(failure) !== JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
+  if (isFailureNew || before?.isPending) {
+    await saveImportState(deps.table, key, meta.id, { text: text ?? JSON.stringify({ has: {} } satisfies ImportState), isPending: true });
+    if (failure) {
+      const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
+      deps.log.warn(text, { cluster: meta.id, namespace, service: name, reason: failure.message });
+    }
+    const { faces } = await readSetEntries(deps.table, key);
+    await wakeClusters(run, { clusters: [...faces.keys()], service: exportWork(name) });
+  }
+  await saveImportState(deps.table, key, meta.id, text === undefined ? undefined : { text, isPending: false });
+}
+
+/** The states of the name's imports, by importing cluster. */
+export type ImportStates = ReadonlyMap<string, ImportState>;
+
+export async function readStates(run: ClustersetRun): Promise<ImportStates> {
+  const texts = await readImportStates(run.deps.table, keyInSet(run));
+  return new Map([...texts].map(([cluster, text]) => [cluster, JSON.parse(text) as ImportState]));
+}
+
+interface OfImporter {
+  readonly cluster: string;
+  readonly failure: ExportFailure;
+}
+
+/**
+ * Returns why the export has not come to each of its importers, or not whole. `face`: the export as the set has it, undefined without one. Former importers
+ * are ignored.
+ */
+export async function failureOfImports(run: ClustersetRun, states: ImportStates, face: string | undefined): Promise<ExportFailure | undefined> {
+  const failed = [...states].flatMap(([cluster, { failure }]) => (failure ? [{ cluster, failure }] : []));
+  const active = await concurrently(8, failed, async (f) => ((await activeImporter(run, f.cluster)) ? [f] : []));
+  const isBlocked = active.flat().some(blocks);
+  const all: readonly OfImporter[] = [...active.flat(), ...(face === undefined || isBlocked ? [] : await unconfirmed(run, states, face))];
+  const first = all.find(blocks) ?? all.find(({ failure }) => failure.reason === 'Pending') ?? all[0];
+  if (!first) return undefined;
+  return { reason: first.failure.reason, message: all.map((f) => `cluster "${f.cluster}": ${f.failure.message}`).join('; ') };
+}
+
+const blocks = ({ failure: { reason } }: Pick<OfImporter, 'failure'>): boolean => reason !== 'Exported' && reason !== 'Pending';
+
+/**
+ * Returns the importers that are to have the export, and whose runs have not confirmed it. A paused importer is named, and not waited for: its import stays
+ * as it is for as long as an operator wants.
+ */
+async function unconfirmed(run: ClustersetRun, states: ImportStates, face: string): Promise<readonly OfImporter[]> {
+  const { deps, meta, namespace } = run;
+  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, meta.id, face);
+  const listed = (await listImporters(deps.table)).filter((id) => isOpen(states.get(id)));
+  const open = await concurrently(16, listed, async (cluster): Promise<readonly OfImporter[]> => {
+    const importer = await activeImporter(run, cluster);
+    if (!importer || !(await namespaceTakesImports(deps.table, importer, namespace))) return [];
+    const failure: ExportFailure = hasRuns(importer)
+      ? { reason: 'Pending', message: 'the import is not confirmed yet' }
+      : { reason: 'Exported', message: `the cluster is ${importer.mode}: its import stays as it is` };
+    return [{ cluster, failure }];
+  });
+  return open.flat();
+}
+
+async function activeImporter({ deps, meta }: ClustersetRun, id: string): Promise<ClusterRecord | undefined> {
+  const importer = await readCluster(deps.table, id);
+  const isActive = importer && !isDeregistered(importer) && importer.clusterset.imports === 'active';
+  return isActive && importer.clusterset.set === meta.clusterset.set ? importer : undefined;
+}

@@ -1,0 +1,130 @@
+/** An export is `Exported` once each of its importers has confirmed it as it is, and `Pending` until then (MC-3). */
+import { describe, expect, it } from 'vitest';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+
+import { readCluster } from '#shared/clusters/record.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+
+const ready = (world: SetWorld, id = 'b') =>
+  (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready');
+const pendingBy = (...clusters: readonly string[]) => ({
+  status: 'False',
+  reason: 'Pending',
+  message: clusters.map((id) => `cluster "${id}": the import is not confirmed yet`).join('; '),
+});
+const exported = { status: 'True', reason: 'Exported', message: '' };
+const otherPort = () => service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
+const withoutLabel = () => importer({ sameness: 'labelled', given: [namespace()] });
+
+async function withDeadC(): Promise<SetWorld> {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
+  world.of('c').apiAnswers = false;
+  await world.pass(60);
+  return world;
+}
+
+describe('an export', () => {
+  it('is exported within seconds if its importers are well', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
+    await world.pass(10);
+    expect(ready(world)).toMatchObject(exported);
+  });
+
+  it('is pending by the name of an importer whose API does not answer, until that importer has it', async () => {
+    const world = await withDeadC();
+    expect(ready(world)).toMatchObject(pendingBy('c'));
+    world.of('c').apiAnswers = true;
+    await world.pass(700);
+    expect(ready(world)).toMatchObject(exported);
+  });
+
+  it('is pending again after a change of its Service, and not after a change of a pod', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
+    await world.pass(60);
+    world.of('c').apiAnswers = false;
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(60);
+    expect(ready(world)).toMatchObject(exported);
+    world.of('b').store.apply(otherPort());
+    await world.pass(60);
+    expect(ready(world)).toMatchObject(pendingBy('c'));
+  });
+
+  it('is pending for its own change alone: another export of the name stays exported', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer(), d: exporter('10.4.0') });
+    await world.pass(120);
+    world.of('c').apiAnswers = false;
+    world.of('b').store.apply(serviceExport({ uid: 'again' }));
+    await world.pass(60);
+    expect(ready(world)).toMatchObject(pendingBy('c'));
+    expect(ready(world, 'd')).toMatchObject(exported);
+  });
+
+  it('waits for no importer that is paused, and names it', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
+    await world.pass(60);
+    await switchMode(world.table, 'c', 'paused', world.nowMs);
+    world.of('b').store.apply(otherPort());
+    await world.pass(30);
+    expect(ready(world)).toMatchObject({ ...exported, message: 'cluster "c": the cluster is paused: its import stays as it is' });
+  });
+
+  it('waits for no cluster whose imports are in shadow, that is taken out, or whose namespace takes no imports', async () => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), s: importer({ imports: 'shadow' }), l: withoutLabel() });
+    await world.pass(20);
+    expect(ready(world)).toMatchObject(exported);
+  });
+
+  it.each<[string, (world: SetWorld) => Promise<unknown>]>([
+    ['is taken out', (world) => drainCluster(world.table, 'c', world.nowMs)],
+    [
+      'is switched to shadow',
+      async (world) => {
+        const record = await readCluster(world.table, 'c');
+        if (record) await saveMembership(world.table, 'c', { ...record.clusterset, imports: 'shadow' });
+      },
+    ],
+    ['has lost the namespace', async (world) => world.of('c').store.remove('Namespace', '', 'shop')],
+  ])('waits no longer for an importer that %s', async (_, leaves) => {
+    const world = await withDeadC();
+    expect(ready(world)).toMatchObject(pendingBy('c'));
+    await leaves(world);
+    await world.pass(310);
+    expect(ready(world)).toMatchObject(exported);
+  });
+
+  it('wakes no importer again while it waits', async () => {
+    const world = await withDeadC();
+    world.of('a').writes.length = 0;
+    const { calls } = world.of('a');
+    await world.pass(3_000);
+    expect(ready(world)).toMatchObject(pendingBy('c'));
+    expect([world.of('a').calls - calls, world.of('a').writes]).toEqual([0, []]);
+  });
+});
+
+it('an importer whose namespace takes no imports pays nothing for a change of a pod', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), l: withoutLabel() });
+  await world.pass(120);
+  const writes: string[] = [];
+  const { update } = world.table;
+  Object.assign(world.table, {
+    update: (...args: Parameters<typeof update>) => {
+      if (args[0].pk.startsWith('l#WORK#')) writes.push(args[0].pk);
+      return update(...args);
+    },
+  });
+  const { calls } = world.of('l');
+  world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+  await world.pass(20);
+  expect([writes, world.of('l').calls - calls]).toEqual([[], 0]);
+  world.of('l').store.apply(namespace({ 'fleet-endpoints/clusterset': 'default' }));
+  await world.pass(10);
+  expect(world.of('l').store.list('ServiceImport')).toHaveLength(1);
+  world.of('b').store.apply(otherPort());
+  await world.pass(10);
+  expect(ready(world)).toMatchObject(exported);
+});
