@@ -26,14 +26,14 @@ async function withDeadC(): Promise<SetWorld> {
   return world;
 }
 
-describe('an export', () => {
-  it('is exported within seconds if its importers are well', async () => {
+describe('the Ready condition', () => {
+  it('an export is exported within seconds if its importers are well', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
     await world.pass(10);
     expect(ready(world)).toMatchObject(exported);
   });
 
-  it('is pending by the name of an importer whose API does not answer, until that importer has it', async () => {
+  it('an export is pending by the name of an importer whose API does not answer, until that importer has it', async () => {
     const world = await withDeadC();
     expect(ready(world)).toMatchObject(pendingBy('c'));
     world.of('c').apiAnswers = true;
@@ -41,7 +41,7 @@ describe('an export', () => {
     expect(ready(world)).toMatchObject(exported);
   });
 
-  it('is pending again after a change of its Service, and not after a change of a pod', async () => {
+  it('an export is pending again after a change of its Service, and not after a change of a pod', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
     await world.pass(60);
     world.of('c').apiAnswers = false;
@@ -53,7 +53,7 @@ describe('an export', () => {
     expect(ready(world)).toMatchObject(pendingBy('c'));
   });
 
-  it('is pending for its own change alone: another export of the name stays exported', async () => {
+  it('an export is pending for its own change alone: another export of the name stays exported', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer(), d: exporter('10.4.0') });
     await world.pass(120);
     world.of('c').apiAnswers = false;
@@ -63,7 +63,7 @@ describe('an export', () => {
     expect(ready(world, 'd')).toMatchObject(exported);
   });
 
-  it('waits for no importer that is paused, and names it', async () => {
+  it('an export waits for no importer that is paused, and names it', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer() });
     await world.pass(60);
     await switchMode(world.table, 'c', 'paused', world.nowMs);
@@ -72,7 +72,7 @@ describe('an export', () => {
     expect(ready(world)).toMatchObject({ ...exported, message: 'cluster "c": the cluster is paused: its import stays as it is' });
   });
 
-  it('waits for no cluster whose imports are in shadow, that is taken out, or whose namespace takes no imports', async () => {
+  it('an export waits for no cluster whose imports are in shadow, that is taken out, or whose namespace takes no imports', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), s: importer({ imports: 'shadow' }), l: withoutLabel() });
     await world.pass(20);
     expect(ready(world)).toMatchObject(exported);
@@ -88,7 +88,7 @@ describe('an export', () => {
       },
     ],
     ['has lost the namespace', async (world) => world.of('c').store.remove('Namespace', '', 'shop')],
-  ])('waits no longer for an importer that %s', async (_, leaves) => {
+  ])('an export waits no longer for an importer that %s', async (_, leaves) => {
     const world = await withDeadC();
     expect(ready(world)).toMatchObject(pendingBy('c'));
     await leaves(world);
@@ -96,7 +96,7 @@ describe('an export', () => {
     expect(ready(world)).toMatchObject(exported);
   });
 
-  it('wakes no importer again while it waits', async () => {
+  it('an export wakes no importer again while it waits', async () => {
     const world = await withDeadC();
     world.of('a').writes.length = 0;
     const { calls } = world.of('a');
