@@ -13,7 +13,6 @@ import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
-import { readOthers } from '#shared/store/other-outputs.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
 import { readCounts } from '#shared/store/service-counts.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
@@ -61,7 +60,7 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, { foreign }, others, set] = await Promise.all([
+  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     readObjects({ table, cluster: key.cluster }, 'Node', ''),
@@ -70,7 +69,6 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readHints(table, key),
     readDifference(table, key),
     readCounts(table, key),
-    meta.optIn === 'off' ? [] : readOthers(table, key, now),
     readSet(table, meta, key, now),
   ]);
   const explained = set && explainSet(set);
@@ -105,7 +103,6 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     triggers,
     hints,
     saved,
-    others,
     difference,
     ...(foreign && now < contestedUntilMs(foreign, meta) && { contested: foreign }),
     set: explained,

@@ -5,146 +5,153 @@
  * A limit that depends on another one has the relation in its comment.
  */
 import { type ElectionLimits, electionDefaults } from './election-limits.ts';
-import { type ForeignWriteLimits, foreignWriteDefaults } from './foreign-write-limits.ts';
+import { foreignWriteDefaults } from './foreign-write-limits.ts';
 import { type IngestLimits, ingestDefaults, type PodLimits, podDefaults } from './ingest-limits.ts';
+import type { Numbers } from './limit-table.ts';
 import { type RequeueLimits, requeueDefaults } from './requeue-limits.ts';
 
-export interface SyncLimits extends ForeignWriteLimits {
+const sync = {
+  ...foreignWriteDefaults,
   /** Duration of a lease, ms. It is longer than a run, so a lease outlives its owner. */
-  readonly leaseMs: number;
+  leaseMs: 40_000,
   /** Timeout of a call to a cluster's API, and the remaining time below which a call is not begun, ms. */
-  readonly callMs: number;
-  readonly minCallMs: number;
+  callMs: 15_000,
+  minCallMs: 3_000,
   /** Time between the end of the last call and of the function, ms, for a probe and for saving. */
-  readonly reserveMs: number;
+  reserveMs: 5_000,
   /** Timeout of a probe after a failed write and of an Event, and the time for saving after it, ms. Their sum is at most `reserveMs`. */
-  readonly briefCallMs: number;
-  readonly saveMs: number;
+  briefCallMs: 3_000,
+  saveMs: 2_000,
   /** Maximum number of runs under a lease, and the time until which another run may begin, ms. Further runs cover changes during a run. */
-  readonly maxRuns: number;
-  readonly maxHoldMs: number;
+  maxRuns: 20,
+  maxHoldMs: 10_000,
   /** The run guard (mass-removal-guard.ts) does not apply to services with fewer endpoints, or to plans that keep at least this share. */
-  readonly massRemovalMinEndpoints: number;
-  readonly massRemovalKeepRatio: number;
+  massRemovalMinEndpoints: 10,
+  massRemovalKeepRatio: 0.5,
   /** Time for which one worker has the probe of a cluster, ms. */
-  readonly probeMs: number;
+  probeMs: 30_000,
   /** Maximum number of cached nodes in a worker, at some 0.8 KB a node. The nodes of the least recently used cluster are dropped first. */
-  readonly maxNodes: number;
+  maxNodes: 60_000,
   /** Maximum number of exports of a cluster in one namespace and in total. */
-  readonly maxExports: number;
-  readonly maxExportsOfCluster: number;
+  maxExports: 1_000,
+  maxExportsOfCluster: 10_000,
   /**
    * Maximum number of names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once
    * while its wake-up is pending. Further names wait for their turn.
    */
-  readonly wakesOfCluster: number;
-  readonly wakesOfNamespace: number;
+  wakesOfCluster: 600,
+  wakesOfNamespace: 200,
   /** Maximum number of services whose pending lease-end wake-up a worker remembers. */
-  readonly maxLeaseEnds: number;
+  maxLeaseEnds: 10_000,
   /** Trigger times above this many characters are stored in buckets of this many pods instead of the work item. */
-  readonly triggersInline: number;
-  readonly triggersPerBucket: number;
+  triggersInline: 1200,
+  triggersPerBucket: 48,
   /** Maximum number of Pods that a record of the history names. The rest are counted. */
-  readonly historyNamed: number;
+  historyNamed: 100,
   /** Maximum size of a record's text, bytes. A larger record names fewer pods. */
-  readonly historyBytes: number;
+  historyBytes: 64 * 1024,
   /** Maximum size of a saved output, deflated, bytes. A larger output is saved as metadata only, and each run reads it from the API server. */
-  readonly savedBytes: number;
+  savedBytes: 384 * 1024,
   /** Size of a write unit, bytes. A change of an output that fits is saved as a delta. */
-  readonly unitBytes: number;
-}
+  unitBytes: 1024,
+};
+export type SyncLimits = Numbers<typeof sync>;
 
-export interface SweepLimits {
+const sweep = {
   /** Time after its due time until work is enqueued again, ms. Messages in a healthy system do not wait so long. */
-  readonly overdueMs: number;
+  overdueMs: 90_000,
   /** Number of the longest overdue services that a run handles. */
-  readonly maxOverdue: number;
+  maxOverdue: 500,
   /** Remaining time below which a run begins no further step, ms. It is longer than a call of a cluster's API may take. */
-  readonly reserveMs: number;
+  reserveMs: 10_000,
   /** Timeout of a call of a cluster's API, and of a page of a list, ms. */
-  readonly apiMs: number;
-  readonly pageMs: number;
+  apiMs: 3_000,
+  pageMs: 15_000,
   /** Number of clusters that one step handles concurrently. */
-  readonly atOnce: number;
+  atOnce: 8,
   /** Time of a run for verifying sessions with clusters, and for checking rights in clusters without writes, ms. */
-  readonly judgeMs: number;
-  readonly rightsMs: number;
+  judgeMs: 15_000,
+  rightsMs: 20_000,
   /** Age at which rights are checked again, ms. */
-  readonly rightsEveryMs: number;
+  rightsEveryMs: 600_000,
   /** Maximum number of entries, and size of their projections in bytes, in a page of sweep's own list. */
-  readonly entriesPerPart: number;
-  readonly bytesPerPart: number;
+  entriesPerPart: 500,
+  bytesPerPart: 256 * 1024,
   /** Minutes of a resync, in which every service runs once. */
-  readonly resyncMinutes: number;
+  resyncMinutes: 720,
   /** Services of a resync in a minute before their number is known, and maximum number of namespaces' index entries in a minute. */
-  readonly firstResync: number;
+  firstResync: 100,
   /** Minimum number of services in a step, so they share a batch of messages and a run of sync. In a small cluster a twentieth of all. */
-  readonly minResync: number;
-  readonly maxResync: number;
+  minResync: 10,
+  maxResync: 5_000,
   /** Pages of the table that a run scans for records of a removed cluster, and the time for it, ms. */
-  readonly clearedPages: number;
-  readonly clearMs: number;
+  clearedPages: 100,
+  clearMs: 20_000,
   /** Age at which an unverified session counts as right in a cluster without API access (shadow), ms. */
-  readonly believedAfterMs: number;
-}
+  believedAfterMs: 60_000,
+};
+export type SweepLimits = Numbers<typeof sweep>;
 
-export interface RelayLimits {
+const relay = {
   /** Objects in a page of a list, as client-go requests them. */
-  readonly pageSize: number;
+  pageSize: 500,
   /** Above this size in bytes the next page has half as many objects. Below a quarter of it the next page has twice as many. */
-  readonly pageBytes: number;
+  pageBytes: 8 << 20,
   /** Size at which a page is aborted and requested again with a quarter of the objects, bytes. The relay's memory needs a multiple of it. */
-  readonly maxPageBytes: number;
+  maxPageBytes: 16 << 20,
   /** Interval of the lists of each kind, ms, with a jitter of a tenth. */
-  readonly resyncMs: number;
+  resyncMs: 1_800_000,
   /** Interval of the lists of Endpoints and slices that are sent as metadata, if it is longer, ms. Syncs that read the API server also repair them. */
-  readonly outputsResyncMs: number;
-  readonly heartbeatMs: number;
+  outputsResyncMs: 7_200_000,
+  heartbeatMs: 30_000,
   /** Maximum size of a page of a list in a message, bytes. SQS bills each started 64 KB, so splitting is free and keeps runs of ingest short. */
-  readonly partBytes: number;
+  partBytes: 256 * 1024,
   /** The same for the inflated JSON of the entries, because equal labels compress to almost nothing. Below `inflateBytes`. */
-  readonly partTextBytes: number;
+  partTextBytes: 4 << 20,
   /** Maximum size of a body with one object, bytes. SQS takes 1 MiB, but a queue without its own MaximumMessageSize may take only 256 KiB. */
-  readonly bodyBytes: number;
+  bodyBytes: 256 * 1024,
   /** Maximum size of an entry's JSON, bytes. With its header it makes a live message of less than 1 MiB before compression. */
-  readonly entryBytes: number;
+  entryBytes: 1_000_000,
   /** Maximum size of a projection, bytes. A pod's record also contains its former label sets. */
-  readonly maxServiceBytes: number;
-  readonly maxPodBytes: number;
-  readonly maxNodeBytes: number;
+  maxServiceBytes: 256 * 1024,
+  maxPodBytes: 64 * 1024,
+  maxNodeBytes: 64 * 1024,
   /** Number of waiting objects, and their size in bytes, at which the relay stops reading its watches. */
-  readonly maxWaiting: number;
-  readonly maxWaitingBytes: number;
+  maxWaiting: 10_000,
+  maxWaitingBytes: 16 << 20,
   /** Limits of a live message. */
-  readonly messageEntries: number;
-  readonly messageBytes: number;
-}
+  messageEntries: 200,
+  messageBytes: 32 << 10,
+};
+export type RelayLimits = Numbers<typeof relay>;
 
-export interface QueueLimits {
+const queue = {
   /** Size above which bodies are compressed, bytes. Smaller bodies stay readable in any console. */
-  readonly plainBytes: number;
+  plainBytes: 4096,
   /** Maximum inflated size of a compressed body, bytes. A body of 1 MiB could inflate to a gigabyte. */
-  readonly inflateBytes: number;
+  inflateBytes: 16 * 1024 * 1024,
   /** Maximum number of brackets and commas in a message's JSON, because three characters can become an object of 72 bytes. Slices have one in 12 characters. */
-  readonly maxValues: number;
-}
+  maxValues: 1_000_000,
+};
+export type QueueLimits = Numbers<typeof queue>;
 
 /** Limits of the functions and their queues (infra/stages/cluster-queues.ts). */
-export interface RunLimits {
+const runs = {
   /** Timeout of ingest, ms. Ten pages of a first list, with 5,000 objects, take some seconds of one CPU. */
-  readonly ingestMs: number;
+  ingestMs: 30_000,
   /** Timeout of sync, ms. It is shorter than a lease. */
-  readonly syncMs: number;
+  syncMs: 30_000,
   /** Visibility timeout as a multiple of the function's timeout. Lambda recommends six, so no message is received twice while its first batch runs. */
-  readonly visibilityRuns: number;
+  visibilityRuns: 6,
   /** Number of messages in a batch of one queue. */
-  readonly batchSize: number;
+  batchSize: 10,
   /** Delay of a failed message, s, times its receives, with a jitter of a half, and its maximum. After a crash the message waits for the visibility timeout. */
-  readonly retryDelaySeconds: number;
-  readonly maxRetryDelaySeconds: number;
+  retryDelaySeconds: 5,
+  maxRetryDelaySeconds: 180,
   /** Receives before the dead-letter queue. Throttles and crashes count too and must not lead there. Fifty receives take more than an hour and a half. */
-  readonly maxReceives: number;
-}
+  maxReceives: 50,
+};
+export type RunLimits = Numbers<typeof runs>;
 
 export interface Limits {
   readonly pods: PodLimits;
@@ -161,87 +168,13 @@ export interface Limits {
 export const defaultLimits: Limits = {
   pods: podDefaults,
   ingest: ingestDefaults,
-  sync: {
-    leaseMs: 40_000,
-    callMs: 15_000,
-    minCallMs: 3_000,
-    reserveMs: 5_000,
-    briefCallMs: 3_000,
-    saveMs: 2_000,
-    maxRuns: 20,
-    maxHoldMs: 10_000,
-    massRemovalMinEndpoints: 10,
-    massRemovalKeepRatio: 0.5,
-    probeMs: 30_000,
-    ...foreignWriteDefaults,
-    maxNodes: 60_000,
-    maxExports: 1_000,
-    maxExportsOfCluster: 10_000,
-    wakesOfCluster: 600,
-    wakesOfNamespace: 200,
-    maxLeaseEnds: 10_000,
-    triggersInline: 1200,
-    triggersPerBucket: 48,
-    historyNamed: 100,
-    historyBytes: 64 * 1024,
-    savedBytes: 384 * 1024,
-    unitBytes: 1024,
-  },
-  sweep: {
-    overdueMs: 90_000,
-    maxOverdue: 500,
-    reserveMs: 10_000,
-    apiMs: 3_000,
-    pageMs: 15_000,
-    atOnce: 8,
-    judgeMs: 15_000,
-    rightsMs: 20_000,
-    rightsEveryMs: 600_000,
-    entriesPerPart: 500,
-    bytesPerPart: 256 * 1024,
-    resyncMinutes: 720,
-    firstResync: 100,
-    minResync: 10,
-    maxResync: 5_000,
-    clearedPages: 100,
-    clearMs: 20_000,
-    believedAfterMs: 60_000,
-  },
-  relay: {
-    pageSize: 500,
-    pageBytes: 8 << 20,
-    maxPageBytes: 16 << 20,
-    resyncMs: 1_800_000,
-    outputsResyncMs: 7_200_000,
-    heartbeatMs: 30_000,
-    partBytes: 256 * 1024,
-    partTextBytes: 4 << 20,
-    bodyBytes: 256 * 1024,
-    entryBytes: 1_000_000,
-    maxServiceBytes: 256 * 1024,
-    maxPodBytes: 64 * 1024,
-    maxNodeBytes: 64 * 1024,
-    maxWaiting: 10_000,
-    maxWaitingBytes: 16 << 20,
-    messageEntries: 200,
-    messageBytes: 32 << 10,
-  },
+  sync,
+  sweep,
+  relay,
   election: electionDefaults,
   requeue: requeueDefaults,
-  queue: {
-    plainBytes: 4096,
-    inflateBytes: 16 * 1024 * 1024,
-    maxValues: 1_000_000,
-  },
-  runs: {
-    ingestMs: 30_000,
-    syncMs: 30_000,
-    visibilityRuns: 6,
-    batchSize: 10,
-    retryDelaySeconds: 5,
-    maxRetryDelaySeconds: 180,
-    maxReceives: 50,
-  },
+  queue,
+  runs,
 };
 
 /** Returns the given limits, or the defaults. */

@@ -68,10 +68,7 @@ function leaseText({ lease }: WorkItem, now: number): string {
   return lease.untilMs > now ? `until ${comingText(lease.untilMs, now)}` : `expired ${timeText(lease.untilMs, now)}`;
 }
 
-export function savedFacts({
-  saved: { endpoints, slices, withoutContent = [] },
-  others = [],
-}: Pick<ExplainInput, 'saved' | 'others'>): readonly Fact[] {
+export function savedFacts({ saved: { endpoints, slices, withoutContent = [] } }: Pick<ExplainInput, 'saved'>): readonly Fact[] {
   const places = [...endpointsPlaces(endpoints).values()];
   const ready = places.filter((p) => p === 'addresses').length;
   const annotations = endpoints?.metadata.annotations;
@@ -86,16 +83,10 @@ export function savedFacts({
     ...fact('Slices', [...slicesText, ...(large > 0 ? [`${large} ${tooLarge}`] : [])].join('; ') || 'none'),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
-    ...fact('Objects of other writers', others.map(otherText).join('; ')),
   ];
 }
 
 const tooLarge = 'too large to be saved: each run reads them from the API server';
-
-const otherText = ({ kind, name, managedBy }: NonNullable<ExplainInput['others']>[number]): string =>
-  kind === 'Endpoints'
-    ? `Endpoints ${name}: left alone, and mirrored by Kubernetes into a slice of their own`
-    : `slice ${name} of ${managedBy ?? 'no manager'}: left alone, and served beside ours`;
 
 const managersOf = (slices: readonly EndpointSlice[]): readonly string[] => [
   ...new Set(slices.map((s) => s.metadata.labels?.[labelSliceManagedBy] ?? 'no manager')),

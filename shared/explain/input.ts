@@ -2,7 +2,6 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
-import type { OtherOutput } from '#shared/store/other-outputs.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SavedOutputs } from './saved.ts';
@@ -31,8 +30,6 @@ export interface ExplainInput {
   readonly hints: HintsRecord | undefined;
   /** Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own controllers. */
   readonly saved: SavedOutputs;
-  /** Objects of other writers than the hub and the built-in controllers, for a Service that opts in. */
-  readonly others?: readonly Pick<OtherOutput, 'kind' | 'name' | 'managedBy'>[];
   /** Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since the epoch. */
   readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
   /** The difference in shadow mode. It is confirmed if it still exists ten seconds later. */

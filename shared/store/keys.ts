@@ -3,7 +3,7 @@
  * the characters that separate its parts, and each reader of a key unescapes them. Kubernetes does not allow these characters in names, and
  * shared/queue/parse.ts refuses them: the escape is a second barrier.
  */
-import type { ClustersetKind, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import type { ClustersetKind, InputKind, Kind } from '#shared/kube/types.ts';
 import type { Key, KeyRange } from './table.ts';
 
 /** A service of a cluster. */
@@ -126,11 +126,6 @@ const perService = (what: string) => (cluster: string, namespace: string, servic
   `${escaped(cluster)}#${what}#${escaped(namespace)}/${escaped(service)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
-export const othersOf = perService('OTHER');
-export const otherKey = ({ cluster, namespace, name }: ServiceKey, kind: OutputKind, output: string): Key => ({
-  pk: othersOf(cluster, namespace, name),
-  sk: `${kind}#${escaped(output)}`,
-});
 /** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
 export const workOf = perService('WORK');

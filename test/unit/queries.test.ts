@@ -46,7 +46,6 @@ const queries: Record<string, Bound> = {
   'shared/store/object-keys.ts objectNamesIn': 'keys',
   'shared/store/objects.ts objectPages': 'paged',
   'shared/store/objects.ts readObjects': 'caller',
-  'shared/store/other-outputs.ts readOthers': 'command',
   'shared/store/outputs.ts forgetOutputs': 'bounded',
   'shared/store/outputs.ts readOddServices': 'keys',
   'shared/store/outputs.ts readOutputHeads': 'bounded',

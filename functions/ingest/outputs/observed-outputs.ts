@@ -15,7 +15,6 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { byOurClock } from '../session/relay-clock.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
-import { noteIfOther } from './note-others.ts';
 
 /** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
 const minSyncDelaySeconds = 1;
@@ -26,7 +25,6 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const inShadow = isShadow(context.cluster);
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
-    await noteIfOther(context, kind, seen);
     if (kind === 'EndpointSlice' && seen.managedBy === importsManagedBy) noteImportedSlice(context, seen);
     else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
