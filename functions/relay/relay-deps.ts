@@ -3,7 +3,6 @@ import type { Limits } from '#shared/contract/limits.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Election } from './election/election.ts';
-import type { OutboxOptions } from './outbox/delivery.ts';
 import type { Outputs } from './projection/project.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { Meter } from './runtime/meter.ts';
@@ -34,5 +33,4 @@ export interface RelayOptions {
   readonly failFast?: boolean;
   /** Watch what exports and imports across clusters need as well. */
   readonly clusterset?: boolean;
-  readonly outbox?: OutboxOptions;
 }

@@ -43,7 +43,7 @@ export class Session {
     this.#options = options;
     this.identity = identity;
     const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, base, ...(wentBackAt !== undefined && { wentBackAt }) };
-    this.outbox = new Outbox(deps, header, options.outbox);
+    this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, pageSize, failFast, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps, uid) };

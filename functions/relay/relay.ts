@@ -34,7 +34,7 @@ export class Relay {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
     const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
-    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, clusterset: false, outbox: {}, ...options };
+    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, clusterset: false, ...options };
     if (!deps.election) this.#term = new AbortController();
   }
 

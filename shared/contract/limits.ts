@@ -122,6 +122,15 @@ const relay = {
   /** Limits of a live message. */
   messageEntries: 200,
   messageBytes: 32 << 10,
+  /** Sends in flight at once. */
+  sendsAtOnce: 4,
+  /** Time for which changes are gathered after a send, ms. It grows with their rate, because a message costs ingest and the queue as much as its entries. */
+  minGatherMs: 20,
+  maxGatherMs: 200,
+  /** The same for Endpoints and slices, which sync does not wait for, ms. */
+  gatherOutputsMs: 1_000,
+  /** Wait of the hub's own writes for further ones, ms. They cost as much as a change, and are news for the hub only after a fault. */
+  gatherEchoesMs: 10_000,
 };
 export type RelayLimits = Numbers<typeof relay>;
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { Relay } from '#functions/relay/relay.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
@@ -54,13 +55,13 @@ it('the hub ends with the state of the cluster after any faults and any order of
       };
       const start = () => {
         const stop = new AbortController();
-        const deps = { source, queue, clock, log: quiet, meter: new Meter(), newId: () => `id-${++ids}` };
+        const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, maxWaiting: 4, sendsAtOnce: 1 } };
+        const deps = { source, queue, clock, log: quiet, meter: new Meter(), newId: () => `id-${++ids}`, limits };
         const relay = new Relay(deps, {
           cluster: 'c',
           outputs: 'metadata',
           pageSize: 2,
           resyncMs: random() < 0.5 ? 30_000 : 86_400_000,
-          outbox: { maxWaiting: 4, concurrency: 1 },
         });
         const ended = relay.run(stop.signal).catch((e: unknown) => e);
         return { relay, ended, stop };

@@ -371,7 +371,7 @@ it.each([
 });
 
 it('reads no further while too many objects wait, and loses none', async () => {
-  await start({ outbox: { maxWaiting: 10, maxEntries: 5, concurrency: 1 } });
+  await start({ limits: { maxWaiting: 10, messageEntries: 5, sendsAtOnce: 1 } });
   run.refuseSends(true);
   for (let i = 0; i < 500; i++) api.put(pod(`p${i}`));
   await until(() => run.meter.value('relay_queue_errors_total') > 0);
@@ -398,7 +398,7 @@ it('the relay resumes at the version that the queue has accepted, not at the las
 });
 
 it('entries that waited before a gap are not sent as the state after it', async () => {
-  await start({ outbox: { concurrency: 1 } });
+  await start({ limits: { sendsAtOnce: 1 } });
   run.refuseSends(true);
   api.put(pod('a'));
   await until(() => run.meter.value('relay_queue_errors_total') > 0);

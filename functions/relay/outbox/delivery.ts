@@ -1,4 +1,4 @@
-/** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. And the options of the outbox. */
+/** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. */
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
@@ -7,7 +7,6 @@ import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep, unlessAborted } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
 import { backoffMs } from '../runtime/relay-errors.ts';
-import type { GatherWindow } from './gather-window.ts';
 
 export interface OutboxDeps {
   readonly queue: MessageQueue;
@@ -22,29 +21,6 @@ export interface OutboxDeps {
 /** Another relay leads. This one may send no more, and its session is over. */
 export class NotLeading extends Error {
   override readonly name = 'NotLeading';
-}
-
-export interface OutboxOptions {
-  /** Objects, and their bytes, that may wait before the relay stops reading its watches. */
-  readonly maxWaiting?: number;
-  readonly maxWaitingBytes?: number;
-  /** Limits of one live message, in bytes before compression; a larger object gets a message of its own. */
-  readonly maxEntries?: number;
-  readonly maxBytes?: number;
-  /** Sends in flight at once. */
-  readonly concurrency?: number;
-  /** How long entries are gathered after a send, even if the queue is quick: a message costs ingest and the queue as much as all its entries. */
-  readonly gatherMs?: GatherWindow;
-  /** The same for Endpoints and slices, which sync does not wait for. */
-  readonly gatherOutputsMs?: number;
-  /** Wait of the hub's own writes for further ones, ms. They cost as much as a change, and are news for the hub only after a fault. */
-  readonly gatherEchoesMs?: number;
-}
-
-export function outboxOptions(deps: OutboxDeps, given: OutboxOptions): Required<OutboxOptions> {
-  const { maxWaiting, maxWaitingBytes, messageEntries, messageBytes } = limitsOf(deps).relay;
-  const defaults = { maxWaiting: maxWaiting, maxWaitingBytes: maxWaitingBytes, maxEntries: messageEntries, maxBytes: messageBytes };
-  return { ...defaults, concurrency: 4, gatherMs: { least: 20, most: 200 }, gatherOutputsMs: 1_000, gatherEchoesMs: 10_000, ...given };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { OutboxOptions } from './delivery.ts';
+import type { RelayLimits } from '#shared/contract/limits.ts';
 import type { ChangeRate } from './gather-window.ts';
 import type { KindQueue } from './kind-queue.ts';
 
@@ -12,13 +12,13 @@ export interface Timing {
 }
 
 /** When the waiting entries of a kind are due: at once when they fill a message. */
-export function dueAtMs(queue: KindQueue, { nowMs, sentAtMs, rate, mayWait }: Timing, options: Required<OutboxOptions>): number {
-  const { maxEntries, maxBytes, gatherMs, gatherOutputsMs, gatherEchoesMs } = options;
+export function dueAtMs(queue: KindQueue, { nowMs, sentAtMs, rate, mayWait }: Timing, limits: RelayLimits): number {
+  const { messageEntries, messageBytes, gatherOutputsMs, gatherEchoesMs } = limits;
   if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
   const { waitingSinceMs = Number.NEGATIVE_INFINITY } = queue;
   // A clock that was set back must not delay a send.
   const isSetBack = Math.max(sentAtMs, waitingSinceMs) > nowMs;
-  if (queue.waiting.size >= maxEntries || queue.bytes >= maxBytes || isSetBack) return Number.NEGATIVE_INFINITY;
+  if (queue.waiting.size >= messageEntries || queue.bytes >= messageBytes || isSetBack) return Number.NEGATIVE_INFINITY;
   if (queue.hasEchoesAlone && mayWait) return waitingSinceMs + gatherEchoesMs;
-  return sentAtMs + (queue.group === 'inputs' ? rate.windowMs(sentAtMs, gatherMs) : gatherOutputsMs);
+  return sentAtMs + (queue.group === 'inputs' ? rate.windowMs(sentAtMs, limits) : gatherOutputsMs);
 }

@@ -1,8 +1,4 @@
-/** How long changes are gathered after a send, ms. */
-export interface GatherWindow {
-  readonly least: number;
-  readonly most: number;
-}
+import type { RelayLimits } from '#shared/contract/limits.ts';
 
 /** Time constant of the rate's average: half of it decays in some 0.7 s. */
 const memoryMs = 1_000;
@@ -27,9 +23,9 @@ export class ChangeRate {
     this.#atMs = nowMs;
   }
 
-  windowMs(nowMs: number, { least, most }: GatherWindow): number {
+  windowMs(nowMs: number, { minGatherMs, maxGatherMs }: Pick<RelayLimits, 'minGatherMs' | 'maxGatherMs'>): number {
     const above = Math.max(0, this.#decayed(nowMs) - sparseChangesASecond);
-    return Math.min(most, least + above * msForEachChangeASecond);
+    return Math.min(maxGatherMs, minGatherMs + above * msForEachChangeASecond);
   }
 
   /** A clock that was set back does not decay the average. */

@@ -1,9 +1,9 @@
-import { limitsOf } from '#shared/contract/limits.ts';
+import { limitsOf, type RelayLimits } from '#shared/contract/limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { Condition } from '../runtime/condition.ts';
-import { deliver, NotLeading, type OutboxDeps, type OutboxOptions, outboxOptions } from './delivery.ts';
+import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
 import { dueAtMs } from './due.ts';
 import { ChangeRate } from './gather-window.ts';
 import { KindQueue, type Pending } from './kind-queue.ts';
@@ -20,7 +20,7 @@ export class Outbox {
   readonly #deps: OutboxDeps;
   /** The header of every message. */
   readonly header: EventsHeader;
-  readonly #options: Required<OutboxOptions>;
+  readonly #limits: RelayLimits;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
   readonly #changed = new Condition();
   readonly #closed = new AbortController();
@@ -30,10 +30,10 @@ export class Outbox {
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  constructor(deps: OutboxDeps, header: EventsHeader, options: OutboxOptions = {}) {
+  constructor(deps: OutboxDeps, header: EventsHeader) {
     this.#deps = deps;
     this.header = header;
-    this.#options = outboxOptions(deps, options);
+    this.#limits = limitsOf(deps).relay;
   }
 
   /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
@@ -60,8 +60,8 @@ export class Outbox {
 
   get isFull(): boolean {
     return (
-      this.waiting >= this.#options.maxWaiting ||
-      [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0) >= this.#options.maxWaitingBytes
+      this.waiting >= this.#limits.maxWaiting ||
+      [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0) >= this.#limits.maxWaitingBytes
     );
   }
 
@@ -106,7 +106,7 @@ export class Outbox {
 
   /** Never sends synchronously: the events of one chunk go together in one message. */
   #scheduleSend(): void {
-    if (this.#closed.signal.aborted || this.waiting === 0 || this.#sendsInFlight >= this.#options.concurrency) return;
+    if (this.#closed.signal.aborted || this.waiting === 0 || this.#sendsInFlight >= this.#limits.sendsAtOnce) return;
     const nowMs = this.#deps.clock.now();
     const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))));
     if (this.#timer && this.#timer.atMs <= dueAtMs) return;
@@ -119,7 +119,7 @@ export class Outbox {
   }
 
   #dueAtMs(queue: KindQueue, nowMs: number): number {
-    return dueAtMs(queue, { nowMs, sentAtMs: this.#sentAtMs[queue.group], rate: this.#rate, mayWait: this.#hurries === 0 }, this.#options);
+    return dueAtMs(queue, { nowMs, sentAtMs: this.#sentAtMs[queue.group], rate: this.#rate, mayWait: this.#hurries === 0 }, this.#limits);
   }
 
   /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
@@ -131,11 +131,11 @@ export class Outbox {
     const due = new Set(queues.filter((queue) => this.#dueAtMs(queue, nowMs) <= nowMs).map((queue) => queue.group));
     for (const group of due) this.#sentAtMs[group] = nowMs;
     for (const queue of queues.filter((queue) => due.has(queue.group))) {
-      const pending = queue.take(this.#options.maxEntries, this.#options.maxBytes);
+      const pending = queue.take(this.#limits.messageEntries, this.#limits.messageBytes);
       if (pending.length === 0) continue;
       const message = { ...this.header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
       const body = encodeMessage(message, limitsOf(this.#deps).queue);
-      if (body.length > limitsOf(this.#deps).relay.bodyBytes) {
+      if (body.length > this.#limits.bodyBytes) {
         // Only a message of a single entry can be so large.
         for (const { key, bytes } of pending) {
           this.#deps.meter.add('relay_unsendable_total', queue.kind);

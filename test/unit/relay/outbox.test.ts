@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { OutboxOptions } from '#functions/relay/outbox/delivery.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
+import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { SendError } from '#shared/queue/port.ts';
@@ -13,7 +13,7 @@ const logged: Fields[] = [];
 const quiet: Log = { info() {}, warn() {}, error: (message, fields) => void logged.push({ message, ...fields }), with: () => quiet };
 const never = new AbortController().signal;
 
-function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
+function outbox({ sendMs = 10, ...relay }: Partial<RelayLimits> & { readonly sendMs?: number } = {}) {
   const clock = manualClock();
   const meter = new Meter();
   const sent: LiveMessage[] = [];
@@ -24,14 +24,14 @@ function outbox(options: OutboxOptions & { readonly sendMs?: number } = {}) {
     never: (_: LiveMessage): boolean => false,
     async send(messages: readonly { readonly body: string }[]) {
       calls.push(messages.length);
-      await new Promise<void>((resolve) => clock.after(options.sendMs ?? 10, resolve));
+      await new Promise<void>((resolve) => clock.after(sendMs, resolve));
       if (queue.refuse) throw new Error('out of reach');
       const refused = messages.filter((m) => queue.never(decodeMessage(m.body) as LiveMessage));
       sent.push(...messages.filter((m) => !refused.includes(m)).map((m) => decodeMessage(m.body) as LiveMessage));
       if (refused.length > 0) throw new SendError('refused', { code: 'InvalidParameterValue', refused: refused.slice(0, 1) });
     },
   };
-  const box = new Outbox({ queue, clock, log: quiet, meter }, header, options);
+  const box = new Outbox({ queue, clock, log: quiet, meter, limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...relay } } }, header);
   for (const kind of ['Pod', 'EndpointSlice', 'Service'] as const) box.markRead(kind, '1');
   return { box, clock, meter, queue, sent, calls };
 }
