@@ -14,7 +14,6 @@ import { applyInputPart } from './inputs/input-list-page.ts';
 import { applyObserved } from './outputs/observed-outputs.ts';
 import { applyOutputPart } from './outputs/output-list-page.ts';
 import { applyHeartbeat } from './session/heartbeat.ts';
-import { byOurClock } from './session/relay-clock.ts';
 import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
@@ -31,7 +30,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   }
   const context: MessageContext = { ...batch, incarnation };
   if (message.type === 'heartbeat') {
-    await applyHeartbeat(context, message, record.sentAtMs);
+    await applyHeartbeat(context, message);
     if (isMember(cluster) && message.readUpTo.Pod !== undefined && incarnation === cluster.incarnation) await returnAsSource(context);
     return undefined;
   }
@@ -48,11 +47,11 @@ async function applyEntries(context: MessageContext, message: Exclude<Events, He
 }
 
 async function applyLiveInputs(context: MessageContext, message: LiveInputs): Promise<void> {
-  const { cluster, incarnation } = context;
+  const { incarnation } = context;
   const asOf = versionOf(incarnation, message.asOf);
-  await concurrently(16, message.entries, async ({ namespace, name, resourceVersion, projection, observedAtMs: relayTime }) => {
+  await concurrently(16, message.entries, async ({ namespace, name, resourceVersion, projection, observedAtMs }) => {
     const version = versionOf(incarnation, resourceVersion);
-    const entry = { namespace, name, version, asOf, projection, observedAtMs: byOurClock(cluster, relayTime) };
+    const entry = { namespace, name, version, asOf, projection, observedAtMs };
     await applyObject(context, message.kind, entry, await context.ahead.recordOf(message.kind, namespace, name));
   });
 }

@@ -73,6 +73,6 @@ function timesOf(message: WakeUpMessage, { meta }: RunResult, isFirst: boolean):
   const batchMs = message.delayedByBatch ? (meta?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
   const { observedAtMs = Number.NaN, dueMs } = message;
   const seenMs = observedAtMs - batchMs;
-  // The relay's clock is known to within the delay of a heartbeat. A time after the wake-up's due time is an error of that clock.
+  // A time after the wake-up's due time is an error of the relay's clock.
   return { seenMs: seenMs <= (dueMs ?? seenMs) ? seenMs : undefined, dueMs };
 }

@@ -10,36 +10,24 @@ export interface RelayState {
   readonly heartbeatAtMs: number;
   /** Newest version of each kind that the relay has read. */
   readonly readUpTo: { readonly [K in Kind]: Version };
-  /** Offset of our clock from the relay's, to be added to the relay's times (functions/ingest/session/relay-clock.ts). */
-  readonly clockBehindMs: number;
-  /** The offset by the last heartbeat only. */
-  readonly lastClockBehindMs: number | undefined;
   /** The API server's version of Kubernetes; undefined before the first heartbeat that names it. */
   readonly kubernetesVersion: string | undefined;
 }
 
-const attributes = {
-  heartbeatAtMs: 'heartbeatAt',
-  clockBehindMs: 'relayBehind',
-  lastClockBehindMs: 'relayBehindLast',
-  kubernetesVersion: 'kubernetes',
-} as const;
+const attributes = { heartbeatAtMs: 'heartbeatAt', kubernetesVersion: 'kubernetes' } as const;
 const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
 export function decodeRelay(item: Item): RelayState {
-  const number = (attribute: string): number | undefined => item[attribute] as number | undefined;
   return {
-    heartbeatAtMs: number(attributes.heartbeatAtMs) ?? 0,
+    heartbeatAtMs: (item[attributes.heartbeatAtMs] as number | undefined) ?? 0,
     readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
-    clockBehindMs: number(attributes.clockBehindMs) ?? 0,
-    lastClockBehindMs: number(attributes.lastClockBehindMs),
     kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
   };
 }
 
-/** Changes by a heartbeat: newer versions of kinds, and the clock offset if it is known. */
+/** Changes by a heartbeat. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
-  Partial<Pick<RelayState, 'clockBehindMs' | 'lastClockBehindMs' | 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
+  Partial<Pick<RelayState, 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
 /** Records versions that sweep itself, or the first list of a session, has read. A later session of the relay that begins with older versions belongs to another history. */
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
@@ -52,10 +40,8 @@ export async function recordRead(table: Table, { id, incarnation }: ClusterIncar
 
 /** Saves the changes, unless the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {
-  const { heartbeatAtMs, clockBehindMs, lastClockBehindMs, kubernetesVersion, readUpTo } = heard;
+  const { heartbeatAtMs, kubernetesVersion, readUpTo } = heard;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
-  if (clockBehindMs !== undefined) set[attributes.clockBehindMs] = clockBehindMs;
-  if (lastClockBehindMs !== undefined) set[attributes.lastClockBehindMs] = lastClockBehindMs;
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   await table.update(metaKey(id), { set }, isIncarnation(incarnation));

@@ -130,7 +130,7 @@ export interface SyncMessage {
   readonly batched?: boolean;
   /** Number of requeued runs in a row. */
   readonly hops?: number;
-  /** Due time of the sync for SyncLatency: the relay's observation by our clock plus the batch period. Absent for retries. */
+  /** Due time of the sync for SyncLatency: the relay's observation plus the batch period. Absent for retries. */
   readonly seen?: number;
   /** Due time of the message, for QueueLatency. */
   readonly due?: number;

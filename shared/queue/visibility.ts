@@ -9,8 +9,6 @@ export interface Received {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** Time when the queue accepted the message, ms since the epoch. */
-  readonly sentAtMs: number;
   /** Number of receives, with this one. */
   readonly receives: number;
 }
@@ -22,12 +20,11 @@ export const received = ({
   body,
   attributes,
 }: Pick<Received, 'messageId' | 'receiptHandle' | 'body'> & {
-  readonly attributes: { readonly SentTimestamp: string; readonly ApproximateReceiveCount: string };
+  readonly attributes: { readonly ApproximateReceiveCount: string };
 }): Received => ({
   messageId,
   receiptHandle,
   body,
-  sentAtMs: Number(attributes.SentTimestamp),
   receives: Number(attributes.ApproximateReceiveCount),
 });
 

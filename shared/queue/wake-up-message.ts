@@ -19,7 +19,7 @@ export interface WakeUpMessage {
   readonly notBeforeMs?: number | undefined;
   /** New work that was delayed by a batch period, as by upstream's AddAfter. */
   readonly delayedByBatch?: boolean;
-  /** The relay's observation by our clock plus the batch period, for SyncLatency. `WakeUp.observedAtMs` is without the period. Absent for retries. */
+  /** The relay's observation plus the batch period, for SyncLatency. `WakeUp.observedAtMs` is without the period. Absent for retries. */
   readonly observedAtMs?: number | undefined;
   /** Number of requeued runs in a row, for the length of the next wait. Absent for new work and after a failure. */
   readonly requeues?: number | undefined;

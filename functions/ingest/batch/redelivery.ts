@@ -15,8 +15,6 @@ import { runAfterStep } from './page-chunk.ts';
 export interface EventsRecord {
   readonly messageId: string;
   readonly body: string;
-  /** When the queue accepted it, ms since the epoch by the queue's clock. */
-  readonly sentAtMs?: number;
 }
 
 /** Progress of a run with a message. It is updated step by step, so it is known when the run's time is up. */

@@ -13,7 +13,6 @@ import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
-import { byOurClock } from '../session/relay-clock.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
 
 /** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
@@ -45,7 +44,7 @@ function noteImportedSlice({ deps, cluster, effects }: MessageContext, { namespa
 /** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */
 async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: OutputState, listedAt: Version | undefined): Promise<boolean> {
   const { deps, cluster, effects, incarnation } = context;
-  const observedAtMs = byOurClock(cluster, seen.observedAtMs);
+  const { observedAtMs } = seen;
   for (const name of new Set([seen.service, seen.formerService])) {
     if (!name) continue;
     const service = { cluster: cluster.id, namespace: seen.namespace, name };

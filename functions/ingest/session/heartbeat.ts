@@ -3,10 +3,8 @@ import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { Heartbeat } from '#shared/queue/events.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
-import { relayClockAfter } from './relay-clock.ts';
 
-/** `acceptedAtMs`: when the queue accepted the heartbeat, by the queue's clock. */
-export async function applyHeartbeat(context: MessageContext, message: Heartbeat, acceptedAtMs: number | undefined): Promise<void> {
+export async function applyHeartbeat(context: MessageContext, message: Heartbeat): Promise<void> {
   const { deps, cluster, incarnation } = context;
   if (incarnation !== cluster.incarnation) return;
   const readUpTo: { [K in Kind]?: Version } = {};
@@ -16,7 +14,6 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
     const version = versionOf(incarnation, resourceVersion);
     if (version > cluster.relay.readUpTo[kind]) readUpTo[kind] = version;
   }
-  const clock = relayClockAfter(cluster.relay, message.sentAtMs, acceptedAtMs);
   const { kubernetesVersion } = message;
-  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion, ...clock });
+  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion });
 }

@@ -16,7 +16,7 @@ export interface WakeUp {
   readonly delaySeconds: number;
   /** The run must read the outputs from the API server, because the table's state may be wrong. */
   readonly readFromApiServer: boolean;
-  /** Time when the relay saw the change, by our clock, ms since the epoch. */
+  /** Time when the relay saw the change, by its node's clock, ms since the epoch. */
   readonly observedAtMs: number | undefined;
   /**
    * The pace of a wake-up that also covers later changes (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it
