@@ -8,6 +8,7 @@ import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
@@ -156,11 +157,11 @@ describe('after the loss of the table', () => {
     kinds.flatMap((kind) => world.of(id).store.list(kind)).filter(({ metadata }) => metadata.name !== 'kube-system');
 
   /** Starts a hub with an empty table beside the clusters as they are. The relay of b stays silent. */
-  async function afterLoss(before: SetWorld, members: { readonly [id: string]: MemberOptions }): Promise<SetWorld> {
+  async function afterLoss(before: SetWorld, members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
     const given = Object.fromEntries(
       Object.entries(members).map(([id, of]) => [id, { ...of, given: objectsOf(before, id), isInstalled: id !== 'b' }]),
     );
-    return SetWorld.start(given);
+    return SetWorld.start(given, limits);
   }
 
   const two = { a: importer(), b: exporter('10.2.0') };
@@ -229,6 +230,22 @@ describe('after the loss of the table', () => {
     await world.of('b').restart();
     await world.pass(600);
     expect(endpointsIn(world, 'a')).toEqual(ofC);
+  });
+
+  it('an import goes once its exporter is known to have too many exports, and this one is not among them', async () => {
+    const before = await SetWorld.start(two);
+    await before.pass(100);
+    // More than the runs of one batch, which do not see each other's entries.
+    for (let i = 0; i < 15; i++)
+      for (const o of [service(), serviceExport()])
+        before.of('b').store.apply({ ...o, metadata: { ...o.metadata, name: `other-${i}`, uid: `${o.kind}-${i}` } } as RawObject);
+    const world = await afterLoss(before, two, { ...defaultLimits, sync: { ...defaultLimits.sync, maxExports: 1 } });
+    await world.pass(60);
+    expect(endpointsIn(world, 'a')).toEqual(ofB);
+    await world.of('b').restart();
+    await world.pass(900);
+    expect(keysOfSet(world, /^EXPORTED#/)).not.toContain('EXPORTED#default#b shop/web');
+    expect(ipsIn(world, 'a')).toBeUndefined();
   });
 
   it('slices of a silent exporter go if it may export nothing', async () => {

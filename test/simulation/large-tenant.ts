@@ -13,7 +13,7 @@ import type { Profile } from './profile.ts';
 import { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
-const tenantNamespace = 'large';
+export const tenantNamespace = 'large';
 export const isOfTenant = (namespace: string | undefined): boolean => namespace === tenantNamespace;
 /** etcd takes 1.5 MiB by default. */
 const maxBytes = 1_500_000;

@@ -13,7 +13,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
  * Checks a new export: the exports in the set stay there. A namespace counts towards the cluster's limit with no more than its
  * own, so a tenant of one namespace leaves room for the others.
  */
-export async function withinLimit(run: ClustersetRun, validity: ExportValidity): Promise<ExportValidity> {
+export async function withinLimit(run: Exporting, validity: ExportValidity): Promise<ExportValidity> {
   if (!validity.valid) return validity;
   const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
   const store = { table: run.deps.table, cluster: run.meta.id };
@@ -26,6 +26,9 @@ export async function withinLimit(run: ClustersetRun, validity: ExportValidity):
   if (here <= inNamespace || (await exportedHere(run)).size < inNamespace) return validity;
   return tooMany(`the cluster exports ${inNamespace.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most`);
 }
+
+/** `meta`: of the exporter. */
+type Exporting = Pick<ClustersetRun, 'deps' | 'meta' | 'namespace'>;
 
 const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMany', message: `${why}, and this one is not among them` });
 
@@ -47,6 +50,6 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
 /** More than one, for some are not valid. */
 const wokenForPlace = 10;
 
-async function exportedHere({ deps, meta, namespace }: ClustersetRun): Promise<ReadonlySet<string>> {
+async function exportedHere({ deps, meta, namespace }: Exporting): Promise<ReadonlySet<string>> {
   return new Set((await listed(exportsOfCluster(deps.table, meta.clusterset.set, meta.id, namespace))).map(({ name }) => name));
 }

@@ -15,6 +15,7 @@ import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { validityIn } from './confirmed-validity.ts';
+import { withinLimit } from './export-limit.ts';
 import type { Sources } from './import-sources.ts';
 
 /** As the importing cluster has them. */
@@ -46,9 +47,8 @@ async function isUnknownIn({ deps, meta, namespace, name }: ClustersetRun, clust
   const store = { table: deps.table, cluster };
   const [exported, service] = await Promise.all([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
   const serviceExport = decodeObjectOf('ServiceExport', exported);
-  // The run that saves the entry is still to come.
-  return (
-    serviceExport !== undefined &&
-    checkExport(cluster, serviceExport, validityIn(record, serviceExport, decodeObjectOf('Service', service))).exported !== undefined
-  );
+  if (!serviceExport) return false;
+  const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));
+  // The run that saves the entry is still to come, unless the exports of the namespace are too many.
+  return checkExport(cluster, serviceExport, await withinLimit({ deps, meta: record, namespace }, validity)).exported !== undefined;
 }

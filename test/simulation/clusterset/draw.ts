@@ -40,6 +40,8 @@ export interface SetProfile {
   readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
+  /** A tenant of an exporter exports as much as an API server stores. */
+  readonly tenant: boolean;
 }
 
 export interface DrawnSet {
@@ -49,10 +51,13 @@ export interface DrawnSet {
 }
 
 const share = 0.08;
+const tenantShare = 0.15;
 /** Names of a namespace that a worker of the hostile cluster may wake in the others, a minute. */
 export const hostileBudget = 5;
+/** Names that a cluster may export of a namespace, fewer than the hostile cluster and the tenant have. */
+export const maxExports = 3;
 
-const hostileBudgets = { sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget } };
+const hostileBudgets = { sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget, maxExports } };
 export const hostileLimits = withLimits(hostileBudgets);
 
 const hostile: MemberProfile = { id: hostileId, exports: true, imports: false, holdsRanges: true };
@@ -85,10 +90,12 @@ export function drawSet(
     // Drawn apart: the worlds without it are as they were.
     hostile: new Random(seed + 0x5e77).chance(0.35),
     hubTrouble: drawTrouble(new Random(seed + 0x5e78)),
+    tenant: wanted === undefined && new Random(seed + 0x5e79).chance(tenantShare),
     ...changes,
   };
   const { hubTrouble } = drawnSet;
   const set: SetProfile = { ...drawnSet, ...(hubTrouble !== 'none' && hubTrouble !== 'pause' && forgotten) };
+  const isBudgeted = set.hostile || set.tenant;
   const profile: Profile = {
     ...drawn,
     ...calmCluster,
@@ -98,9 +105,9 @@ export function drawSet(
     pods: random.between(2, 5),
     changes: random.between(3, 9),
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
-    ...(set.hostile && { limits: hostileLimits }),
+    ...(isBudgeted && { limits: hostileLimits }),
     ...cluster,
-    ...(hubTrouble === 'pause' && { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(set.hostile && hostileBudgets) }) }),
+    ...(hubTrouble === 'pause' && { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }) }),
   };
   return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };
 }

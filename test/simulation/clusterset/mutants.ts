@@ -22,6 +22,7 @@ const quiet = {
   departs: false,
   strays: 0,
   hostile: false,
+  tenant: false,
   hubTrouble: 'none',
 } as const;
 const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
@@ -167,6 +168,11 @@ export const setMutants: readonly Mutant[] = [
     name: 'an exporter wakes its importers without a budget',
     seeds: [5, 4, 6],
     set: { ...quiet, hostile: true, cluster: { ...cluster, limits: withLimits({ sync: { wakesOfCluster: 1e9, wakesOfNamespace: 1e9 } }) } },
+  },
+  {
+    name: 'a namespace exports more names than its limit',
+    seeds: [4, 5, 2],
+    set: { ...quiet, tenant: true, cluster: { ...cluster, limits: withLimits({ sync: { maxExports: 1e9 } }) } },
   },
 ];
 

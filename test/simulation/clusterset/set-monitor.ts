@@ -9,12 +9,15 @@ import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import { decodeMessage } from '#shared/queue/codec.ts';
+import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { workKey } from '#shared/store/keys.ts';
 import type { Item, KeyRange, Table } from '#shared/store/table.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { Actor } from '../actor.ts';
+import { isOfTenant } from '../large-tenant.ts';
 import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
 import { hostileBudget } from './draw.ts';
@@ -44,7 +47,7 @@ const maxAnswerLength = 40_000;
 
 export class SetMonitor {
   readonly raisedBy = new Map<string, Raised>();
-  readonly #wokenByHostile = new Map<string, number>();
+  readonly #wokenBy = new Map<string, number>();
   readonly #beganMs: number;
   readonly #world: SetState;
   readonly #history: SetHistory;
@@ -224,7 +227,8 @@ export class SetMonitor {
 
   /** A cluster that the status of an import names, and that has exported the name for a while, keeps the import and its address. */
   #checkDeletion(actor: Actor, member: SetMember, { namespace, name }: Omit<Imported, 'source'>, what: string): void {
-    if (!takesImports(this.#world, member, namespace)) return;
+    // A tenant's export becomes invalid when it is too large.
+    if (isOfTenant(namespace) || !takesImports(this.#world, member, namespace)) return;
     const { status } = member.store.find('ServiceImport', namespace, name) as unknown as ServiceImport;
     const isExporting = ({ cluster: source }: { readonly cluster: string }): boolean => {
       const exporter = this.#world.of(source);
@@ -235,19 +239,23 @@ export class SetMonitor {
     if (exporting.length > 0) this.#world.fail(`${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`);
   }
 
-  /** The hostile cluster's runs wake other clusters within its budget. */
+  /** The runs of the hostile cluster, and of a tenant's namespace, wake other clusters within their budget. */
   #checkBudget(actor: Actor, to: SetMember, messages: readonly OutgoingMessage[]): void {
-    const { scheduler, profile, members } = this.#world;
-    const own = members.find((m) => m.isHostile);
-    if (!own || to.isHostile || !actor.name.startsWith(`sync-${own.cluster}`)) return;
-    const onWakeUp = (): void => {
-      const woken = (this.#wokenByHostile.get(to.cluster) ?? 0) + 1;
-      this.#wokenByHostile.set(to.cluster, woken);
+    const { scheduler, profile, members, set } = this.#world;
+    const own = members.find((m) => actor.name.startsWith(`sync-${m.cluster}`));
+    if (!own || own === to || to.isHostile) return;
+    const onWakeUp = (by: string, namespaces: number): void => {
+      const woken = (this.#wokenBy.get(`${by} ${to.cluster}`) ?? 0) + 1;
+      this.#wokenBy.set(`${by} ${to.cluster}`, woken);
       const minutes = (scheduler.now - this.#beganMs) / 60_000;
-      const most = own.workers * profile.namespaces * hostileBudget * (minutes + 1);
-      if (woken > most) this.#world.fail(`${own.cluster} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`);
+      const most = own.workers * namespaces * hostileBudget * (minutes + 1);
+      if (woken > most) this.#world.fail(`${by} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`);
     };
-    for (const { delaySeconds = 0 } of messages) scheduler.after(delaySeconds * 1000, onWakeUp);
+    for (const { body, delaySeconds = 0 } of messages) {
+      if (own.isHostile) scheduler.after(delaySeconds * 1000, () => onWakeUp(own.cluster, profile.namespaces));
+      else if (set.tenant && isOfTenant((decodeMessage(body) as SyncMessage).ns))
+        scheduler.after(delaySeconds * 1000, () => onWakeUp(`the tenant of ${own.cluster}`, 1));
+    }
   }
 
   /** A namespace of a set is looked through by names, or in pages. */

@@ -30,6 +30,7 @@ export interface SetMember extends WorldState {
 }
 
 export interface SetState {
+  readonly seed: number;
   readonly random: Random;
   readonly set: SetProfile;
   readonly profile: Profile;

@@ -11,6 +11,7 @@ import { inMemory, type SimulatedTable } from '../simulated-table.ts';
 import { Sweeps } from '../sweeps.ts';
 import type { WorldOptions } from '../world.ts';
 import type { DrawnSet, SetProfile } from './draw.ts';
+import { ExportingTenant } from './exporting-tenant.ts';
 import { Member } from './member.ts';
 import { SetMonitor } from './set-monitor.ts';
 import { planHubTrouble } from './set-operators.ts';
@@ -90,6 +91,9 @@ export class SetWorld implements SetState {
     const lives = this.members.map((member) => member.begin());
     const people = new SetPeople(this);
     people.begin();
+    const [exporter] = this.members.filter((m) => m.takesPart.exports && !m.isHostile);
+    const tenant = set.tenant && exporter ? new ExportingTenant(this, exporter) : undefined;
+    tenant?.begin();
     for (const member of this.members) member.startProcesses();
     this.#everySoOften(profile.sweepMs, () => void this.#sweeps.run());
     this.#everySoOften(20_000, () => {
@@ -97,6 +101,7 @@ export class SetWorld implements SetState {
     });
     for (const life of lives) life?.live();
     people.live();
+    tenant?.live();
     this.#planTrouble();
     planHubTrouble(this);
     const [first] = this.members;

@@ -11,6 +11,7 @@ import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { wasLeftBehind } from '../left-behind.ts';
 import type { WorldOptions } from '../world.ts';
 import type { DrawnSet } from './draw.ts';
+import { tenantErrors } from './exporting-tenant.ts';
 import { ghostsOf } from './ghosts.ts';
 import { setErrors } from './set-truth.ts';
 import { SetWorld } from './set-world.ts';
@@ -27,7 +28,7 @@ export async function simulateSet(
     settledMs = world.scheduler.now - world.faultsEnd;
     await listForGhosts(world);
     await checkClean(world, false);
-    for (const error of await setErrors(world, false)) world.fail(`at rest: ${error}`);
+    for (const error of [...(await setErrors(world, false)), ...(await tenantErrors(world))]) world.fail(`at rest: ${error}`);
     if (world.failures.length === 0) {
       await resync(world);
       await settle(world, 'the resync');
