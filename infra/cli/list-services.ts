@@ -33,7 +33,8 @@ export async function readServices(table: Table, cluster: string): Promise<reado
   return perNamespace.flat().flatMap((record) => (isAlive(record) ? (decodeObjectOf('Service', record) ?? []) : []));
 }
 
-function typeOf({ spec = {} }: Service): string {
+/** `headless`, or the type of the Service. */
+export function typeOf({ spec = {} }: Service): string {
   if (spec.type === 'ExternalName') return 'ExternalName';
   return spec.clusterIP === 'None' ? 'headless' : (spec.type ?? 'ClusterIP');
 }

@@ -52,7 +52,7 @@ Examples:
             ? shown.pods.map((p) => `pod/${p.name}`)
             : format === 'json' || format === 'yaml'
               ? linesAsData(shown, format)
-              : explanationLines(explanation, { isWide: format === 'wide', isNotReadyOnly: options.notReady === true });
+              : explanationLines(explanation, { isWide: format === 'wide' || pod !== undefined, isNotReadyOnly: options.notReady === true });
         // The time of the answer alone does not count as a change.
         const text = JSON.stringify({ ...shown, time: '' });
         if (text === last) return;

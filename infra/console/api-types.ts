@@ -54,6 +54,9 @@ export interface ServiceEntry {
   /** The writer of its endpoints in a few words, and the reason in a sentence. */
   readonly writer: string;
   readonly why: string;
+  /** Numbers of pods that the selector matches, and of ready ones. */
+  readonly selected: number;
+  readonly ready: number;
 }
 
 /** The exports and imports of the hub's clusters. */

@@ -1,7 +1,6 @@
 /** The console's API: JSON for its page. */
 import { explain } from '#infra/cli/explain-service.ts';
 import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
-import { listServices } from '#infra/cli/list-services.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -11,6 +10,7 @@ import { clustersetAnswer } from './clusterset-answer.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { Routes } from './server.ts';
+import { serviceRows } from './service-rows.ts';
 
 export interface ApiDeps {
   readonly metrics: MetricsSource;
@@ -43,7 +43,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     }),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/clusterset': json(() => clustersetAnswer(started(), now())),
-    '/api/services': json(async (query) => listServices(started(), await knownCluster(started(), named(query, 'cluster')))),
+    '/api/services': json(async (query) => serviceRows(started(), await knownCluster(started(), named(query, 'cluster')))),
     '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
     '/api/history': json(
       (query): Promise<HistoryAnswer> =>

@@ -27,6 +27,7 @@ const queries: Record<string, Bound> = {
   'infra/cli/read-set.ts readSource': 'command',
   'infra/cli/read-set.ts readZones': 'command',
   'infra/console/clusterset-answer.ts alive': 'command',
+  'infra/console/service-rows.ts podsOf': 'command',
   'shared/clusters/audit.ts listAudit': 'command',
   'shared/clusters/clusterset-membership.ts listImporters': 'bounded',
   'shared/clusters/record.ts listClusters': 'bounded',

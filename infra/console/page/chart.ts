@@ -61,6 +61,8 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
     padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, sync: { key: 'console' }, points: { size: 7 } },
+    // All times of the console are UTC.
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, topOf(max, unit, limit?.value)] } },
     axes: [
       { ...axis, size: 24, gap: 4, grid: { show: false }, space: 46, values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)) },

@@ -1,5 +1,5 @@
 /** The console's page: four views, redrawn each second in a local run. */
-import type { DashboardsAnswer } from '../api-types.ts';
+import type { DashboardsAnswer, FleetRow } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
 import { clustersetView } from './clusterset-view.ts';
 import { dashboardView } from './dashboard.ts';
@@ -8,6 +8,7 @@ import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
 import { servicesView } from './services-view.ts';
 import { unknownCluster } from './unknown-cluster.ts';
+import { verdictView } from './verdict-view.ts';
 
 interface View {
   readonly element: HTMLElement;
@@ -25,24 +26,35 @@ let known: DashboardsAnswer | undefined;
 let shown: View | undefined;
 
 function fleetView({ dashboards }: DashboardsAnswer): View {
+  const verdict = verdictView();
   const table = fleetTable();
   const dashboard = dashboardView(dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
   return {
-    element: h('div', {}, heading('Fleet', ranges()), table.element, dashboard.element),
-    refresh: async () => void (await Promise.all([table.refresh(), dashboard.refresh(minutes)])),
+    element: h('div', {}, heading('Fleet', ranges()), verdict.element, table.element, dashboard.element),
+    refresh: async () => {
+      const [rows] = await Promise.all([table.refresh(), dashboard.refresh(minutes)]);
+      verdict.show(rows, true);
+    },
     destroy: dashboard.destroy,
   };
 }
 
 function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string | undefined): View {
   const cluster = chosen ?? clusters[0] ?? '';
+  const verdict = verdictView();
   const dashboard = dashboardView(dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number], cluster);
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
   const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
   return {
-    element: h('div', {}, heading('Cluster', field, ranges()), dashboard.element),
-    refresh: () => dashboard.refresh(minutes),
+    element: h('div', {}, heading('Cluster', field, ranges()), verdict.element, dashboard.element),
+    refresh: async () => {
+      const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(minutes)]);
+      verdict.show(
+        rows.filter((row) => row.cluster === cluster),
+        false,
+      );
+    },
     destroy: dashboard.destroy,
   };
 }
@@ -106,7 +118,7 @@ async function refresh(): Promise<void> {
   const view = shown;
   try {
     await view?.refresh();
-    if (view === shown) say('live', `live, ${new Date().toLocaleTimeString('en-GB')}`);
+    if (view === shown) say('live', `live, ${new Date().toISOString().slice(11, 19)} UTC`);
   } catch (e) {
     if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
   }

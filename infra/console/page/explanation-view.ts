@@ -1,10 +1,13 @@
 /** The view of an explanation: the summary, the pods with their verdicts, the written outputs, and the facts. */
-import type { Explanation, PodExplanation, Verdict } from '#shared/explain/explanation.ts';
+import type { Explanation, PodExplanation, ServiceState, Verdict } from '#shared/explain/explanation.ts';
 import { type Child, h } from './dom.ts';
 import { setView } from './set-view.ts';
 
 /** Number of pods and of addresses shown. A service may have thousands, and the search finds the rest. */
 const shown = 50;
+
+const good: readonly ServiceState[] = ['Written', 'Same'];
+const bad: readonly ServiceState[] = ['Failing', 'CircuitOpen', 'Contested', 'Different', 'InvalidAnnotation'];
 
 /** Redraws each part only when it changes, so a selection or an input stays. `history` is placed below the summary. */
 export function explanationView(history: HTMLElement) {
@@ -59,7 +62,8 @@ export function explanationView(history: HTMLElement) {
     ),
     show(explanation: Explanation): void {
       latest = explanation;
-      const { namespace, name, summary, groups } = explanation;
+      const { namespace, name, state, summary, groups } = explanation;
+      lead.element.dataset['state'] = state && (bad.includes(state) ? 'bad' : good.includes(state) ? 'good' : 'fair');
       lead.show([namespace, name, summary], () => [
         h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
         h('p', {}, summary),

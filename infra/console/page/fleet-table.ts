@@ -1,5 +1,6 @@
 /** A table with a row for each cluster. Rows keep their elements, so the keyboard's focus stays. */
 import type { FleetRow } from '../api-types.ts';
+import { isOverdue, isSilent } from '../fleet-verdict.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { durationText, valueText } from './format.ts';
@@ -18,13 +19,13 @@ const columns: readonly Column[] = [
   {
     title: 'Last heartbeat',
     text: (r) => (r.heartbeatAge === null ? 'never' : `${durationText(r.heartbeatAge)} ago`),
-    isBad: (r) => r.heartbeatAge === null || r.heartbeatAge > 90,
+    isBad: isSilent,
     numeric: true,
   },
   {
     title: 'Oldest pending work',
     text: (r) => (r.oldestDirty === 0 ? 'none' : durationText(r.oldestDirty)),
-    isBad: (r) => r.oldestDirty > 60,
+    isBad: isOverdue,
     numeric: true,
   },
   { title: 'Latency p50', text: (r) => valueText(r.p50, 'Milliseconds'), numeric: true },
@@ -33,6 +34,10 @@ const columns: readonly Column[] = [
   { title: 'Circuit', text: (r) => r.circuit, isBad: (r) => r.circuit !== 'closed' },
   { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), isBad: (r) => r.differences > 0, numeric: true },
 ];
+
+/** demo-2 comes before demo-10. */
+const collator = new Intl.Collator('en', { numeric: true });
+const inNaturalOrder = (rows: readonly FleetRow[]): readonly FleetRow[] => [...rows].sort((a, b) => collator.compare(a.cluster, b.cluster));
 
 export function fleetTable() {
   const body = h('tbody');
@@ -72,8 +77,8 @@ export function fleetTable() {
 
   return {
     element,
-    async refresh(): Promise<void> {
-      const answer = await ask<readonly FleetRow[]>('/api/fleet');
+    async refresh(): Promise<readonly FleetRow[]> {
+      const answer = inNaturalOrder(await ask<readonly FleetRow[]>('/api/fleet'));
       for (const data of answer) {
         const { cells } = rowOf(data.cluster);
         for (const [i, column] of columns.entries()) {
@@ -87,6 +92,7 @@ export function fleetTable() {
         row.element.remove();
         rows.delete(cluster);
       }
+      return answer;
     },
   };
 }

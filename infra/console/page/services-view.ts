@@ -9,6 +9,17 @@ import { timeLine } from './time-line.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;
 
+const hasNoWriter = ({ writer }: ServiceEntry): boolean => writer.startsWith('no writer:');
+const filters: readonly { readonly title: string; readonly isShown?: (entry: ServiceEntry) => boolean }[] = [
+  { title: 'all' },
+  { title: 'not ready', isShown: ({ ready, selected }) => ready < selected },
+  { title: 'no writer', isShown: hasNoWriter },
+  { title: 'opt-in', isShown: ({ writer }) => writer.includes('opt-in') },
+  { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },
+];
+
+const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' => (ready === selected ? 'good' : ready === 0 ? 'bad' : 'fair');
+
 export function servicesView(cluster: string, clusters: readonly string[], chosen: Chosen) {
   let all: readonly ServiceEntry[] = [];
   let shown = '';
@@ -23,6 +34,8 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace, name or writer', autocomplete: 'off', spellcheck: 'false' });
   search.addEventListener('input', () => list());
+  const filter = h('select', { id: 'filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
+  filter.addEventListener('change', () => list());
   const count = h('p', { class: 'note', role: 'status' });
   const names = h('div', { class: 'names' });
   const detail = h('div', { class: 'detail' });
@@ -34,6 +47,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       { class: 'panel picker', 'aria-label': 'Services' },
       h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select),
       h('div', { class: 'field' }, h('label', { for: 'search' }, 'Search'), search),
+      h('div', { class: 'field' }, h('label', { for: 'filter' }, 'Show'), filter),
       count,
       names,
     ),
@@ -48,7 +62,8 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   /** Redraws the list only when it changes, so the focused link keeps the focus. */
   function list(): void {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = all.filter((s) => words.every((w) => `${s.namespace}/${s.name} ${s.writer}`.toLowerCase().includes(w)));
+    const { isShown = () => true } = filters.find((f) => f.title === filter.value) ?? {};
+    const found = all.filter((s) => isShown(s) && words.every((w) => `${s.namespace}/${s.name} ${s.writer}`.toLowerCase().includes(w)));
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;
@@ -61,11 +76,15 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     );
   }
 
-  function link({ namespace, name, type, writer, why }: ServiceEntry): HTMLElement {
+  function link(entry: ServiceEntry): HTMLElement {
+    const { namespace, name, type, writer, why, selected, ready } = entry;
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
     const by = h('span', { class: 'writer', title: why }, writer);
-    return h('a', { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined }, name, kind, by);
+    const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
+    const state = selected === 0 ? undefined : h('span', { class: `badge ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
+    const attributes = { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined };
+    return h('a', attributes, name, kind, state, by);
   }
 
   return {

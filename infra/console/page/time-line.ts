@@ -91,7 +91,7 @@ function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HT
   ];
 }
 
-const columns = ['In', 'Address', 'Pod', 'State', 'Since', 'Why'] as const;
+const columns = ['In', 'Address', 'Pod', 'State', 'Since (UTC)', 'Why'] as const;
 
 function row({ places, address, pod, why }: Pick<AddressThen | GoneThen, 'places' | 'address' | 'pod' | 'why'>, state: string, sinceMs?: number) {
   const since = sinceMs === undefined ? 'before the first record' : new Date(sinceMs).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,0 +1,50 @@
+/** Answers whether all is well, from the rows of the fleet: what needs attention in which cluster. Server and page share it. */
+import type { FleetRow } from './api-types.ts';
+
+export interface Problem {
+  readonly cluster: string;
+  /** A clause, such as "last heartbeat 3 min ago". */
+  readonly text: string;
+}
+
+export interface Verdict {
+  readonly state: 'good' | 'bad';
+  readonly text: string;
+  readonly problems: readonly Problem[];
+}
+
+/** Seconds. The alarms RelaySilent and WorkOverdue have longer limits, because they must not ring for a short fault. */
+export const limits = { heartbeatAge: 90, oldestPending: 60 } as const;
+
+export const isSilent = ({ heartbeatAge }: FleetRow): boolean => heartbeatAge === null || heartbeatAge > limits.heartbeatAge;
+export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > limits.oldestPending;
+
+/** Latency is left out: a slow change needs no action as long as no work is overdue. */
+export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
+  const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences } = row;
+  const texts = [
+    isSilent(row) && (heartbeatAge === null ? 'the relay has sent no heartbeat' : `last heartbeat ${durationText(heartbeatAge)} ago`),
+    isOverdue(row) && `oldest pending work ${durationText(oldestDirty)}`,
+    circuit !== 'closed' && (circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}`),
+    errors > 0 && `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
+    differences > 0 && `${differences.toLocaleString('en')} ${differences === 1 ? 'difference' : 'differences'} in shadow mode`,
+  ];
+  return texts.filter((text) => text !== false).map((text) => ({ cluster, text }));
+}
+
+export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): Verdict {
+  const problems = rows.flatMap((row) => problemsOf(row, durationText));
+  const concerned = new Set(problems.map((p) => p.cluster)).size;
+  const [only] = rows;
+  const paused = rows.filter((row) => row.mode.startsWith('paused')).length;
+  const pausedText = paused === 0 ? '' : rows.length === 1 ? ', paused' : `, ${paused} paused`;
+  if (concerned === 0) {
+    const text = rows.length === 1 ? `${only?.cluster} is healthy${pausedText}` : `${rows.length} clusters, all healthy${pausedText}`;
+    return { state: 'good', text, problems };
+  }
+  const text =
+    rows.length === 1
+      ? `${only?.cluster} needs attention${pausedText}`
+      : `${concerned} of ${rows.length} clusters ${concerned === 1 ? 'needs' : 'need'} attention${pausedText}`;
+  return { state: 'bad', text, problems };
+}

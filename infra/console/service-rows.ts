@@ -1,0 +1,41 @@
+/** The services of a cluster with their writers and the state of their pods. */
+
+import { readServices, typeOf } from '#infra/cli/list-services.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { writerFacts } from '#shared/explain/writer-facts.ts';
+import { selectorMatches } from '#shared/kube/labels.ts';
+import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
+import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import type { Table } from '#shared/store/table.ts';
+import type { ServiceEntry } from './api-types.ts';
+
+/** Services by namespace and name. Reads the pods of each namespace with a Service. */
+export async function serviceRows(table: Table, cluster: string): Promise<readonly ServiceEntry[]> {
+  const meta = await readCluster(table, cluster);
+  if (!meta) return [];
+  const byNamespace = Map.groupBy(await readServices(table, cluster), (service) => service.metadata.namespace ?? '');
+  const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
+    const pods = await podsOf(table, cluster, namespace);
+    return services.map((service): ServiceEntry => {
+      const { name: writer, why } = writerFacts(service, meta);
+      return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, ...podCounts(service, pods) };
+    });
+  });
+  return rows.flat();
+}
+
+async function podsOf(table: Table, cluster: string, namespace: string): Promise<readonly Pod[]> {
+  const records = await readObjects({ table, cluster }, 'Pod', namespace);
+  return records.flatMap((record) => (isAlive(record) ? (decodeObjectOf('Pod', record) ?? []) : []));
+}
+
+/** Counts by the Ready condition. A pod that is being deleted, or has run to its end, is not counted. */
+export function podCounts(service: Service, pods: readonly Pod[]): Pick<ServiceEntry, 'selected' | 'ready'> {
+  const { spec } = withOptInSelector(service, 'active');
+  if (!spec?.selector || spec.type === 'ExternalName') return { selected: 0, ready: 0 };
+  const selected = pods.filter((p) => !p.metadata.deletionTimestamp && !isPodTerminal(p) && selectorMatches(spec.selector, p.metadata.labels));
+  return { selected: selected.length, ready: spec.publishNotReadyAddresses ? selected.length : selected.filter(isPodReady).length };
+}
