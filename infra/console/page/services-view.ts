@@ -82,7 +82,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
     const by = h('span', { class: 'writer', title: why }, writer);
     const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
-    const state = selected === 0 ? undefined : h('span', { class: `badge ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
+    const state = selected === 0 ? undefined : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
     const attributes = { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined };
     return h('a', attributes, name, kind, state, by);
   }
