@@ -12,6 +12,7 @@ export const startCommand = (): Command =>
     .option('--kubeconfig <file>', 'a real cluster instead')
     .option('--context <name>', 'of the kubeconfig, one or several', (name: string, before: readonly string[] = []) => [...before, name])
     .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))
+    .option('--controllers-off', 'confirms it; otherwise --mode active checks it')
     .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns))
     .addOption(new Option('--imports <switch>', 'of exports').choices(importsChoices))
     .option('--exports <namespaces>', 'NS,… that may be exported; all or none')
@@ -27,7 +28,6 @@ export const startCommand = (): Command =>
       'after',
       `
 Examples:
-  $ fleet-endpoints start --clusters 3
   $ fleet-endpoints start --kubeconfig K --context A --context B --exports all`,
     )
     .action(async (typed: TypedOptions) => {

@@ -24,6 +24,7 @@ import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
 import { rangesOfNodes, refuseOverlap } from './pod-ranges.ts';
 import { prepareHub } from './prepare-hub.ts';
+import { refuseSecondWriter } from './second-writer.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -87,6 +88,10 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     const files = connectionFiles(own);
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
+    if (options.kubeconfig && mode === 'active' && !options.controllersOff) {
+      terminal.print('checking that the built-in controllers of the cluster are off: ten seconds');
+      await refuseSecondWriter(connections);
+    }
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
     const membership = (id: string) => membershipOf(clusterset, source.podRanges[id]);
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode, optIn, membershipOf: membership, settings });

@@ -10,6 +10,8 @@ export interface Options {
   readonly clusters: number;
   readonly kubeconfig: KubeconfigOptions | undefined;
   readonly mode: 'active' | 'shadow';
+  /** The user confirms that the built-in controllers of the clusters are off. */
+  readonly controllersOff: boolean;
   readonly optIn: OptIn;
   readonly clusterset: ClustersetOptions;
   /** Folder that keeps table and queues from run to run. If undefined, the run deletes them at its end. */
@@ -35,6 +37,7 @@ export interface TypedOptions extends TypedClusterset {
   readonly context?: readonly string[];
   readonly mode?: string;
   readonly optIn?: string;
+  readonly controllersOff?: boolean;
   readonly batchPeriod?: string;
   readonly maxEndpointsPerSlice?: string;
   readonly controllers?: string;
@@ -63,6 +66,7 @@ export function checkedOptions(typed: TypedOptions): Options {
     kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, contexts: context },
     // Only shadow mode is safe beside a kube-controller-manager, and a kubeconfig does not show if the cluster runs one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
+    controllersOff: typed.controllersOff ?? false,
     optIn,
     clusterset: checkedClusterset(typed, clusters),
     dataDir: typed.data,

@@ -48,7 +48,7 @@ async function measure(size: ClusterSize): Promise<Measured> {
   const kubeconfig = join(folder, 'kubeconfig.yaml');
   await writeFile(kubeconfig, kubeconfigText({ server: url }), { mode: 0o600 });
   const startedAt = performance.now();
-  const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+  const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off']);
   try {
     while (shown(store) < pods) {
       if (performance.now() - startedAt > patienceMs)

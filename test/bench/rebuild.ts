@@ -179,7 +179,7 @@ const { store, url, close } = await startEmbeddedCluster({ historyLimit: 50_000 
 fill(store);
 const kubeconfig = join(folder, 'kubeconfig.yaml');
 await writeFile(kubeconfig, kubeconfigText({ server: url }), { mode: 0o600 });
-const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off']);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const wronged = await rebuild(store, run);

@@ -56,7 +56,7 @@ const writers: { readonly [who: string]: WriterKind } = {
     controllers: others,
     async start({ kubeconfig }) {
       const profile = values.profile === undefined ? [] : ['--profile', values.profile];
-      const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', ...profile]);
+      const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off', ...profile]);
       try {
         const [, console = ''] = await run.line(/console at (http:\S+)/);
         await run.line(/^ready/);

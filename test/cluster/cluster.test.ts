@@ -15,7 +15,7 @@ e2eSuite({
     await grantRelaysRights(controlPlane);
     const kubeconfig = join(dirname(controlPlane.kubeconfig), 'writer.yaml');
     await writeFile(kubeconfig, kubeconfigText(await writerConnection(controlPlane)), { mode: 0o600 });
-    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off']);
     const close = async (): Promise<void> => {
       await run.stop();
       await controlPlane.stop();

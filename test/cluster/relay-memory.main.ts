@@ -14,7 +14,7 @@ const controlPlane = await startControlPlane({ controllers: 'namespace-controlle
 const peaks: number[] = [];
 try {
   for (const phase of ['while the pods are made', 'started when they are there']) {
-    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
+    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     try {
       await run.line(/^ready/, 120_000);
       const { flips, endpoints, slices } = await runChurn(controlPlane.binary, controlPlane.kubeconfig, load);

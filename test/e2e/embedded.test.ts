@@ -14,7 +14,7 @@ e2eSuite({
     const connection = { server: server.url };
     const kubeconfig = join(folder, 'kubeconfig.yaml');
     await writeFile(kubeconfig, kubeconfigText(connection));
-    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active']);
+    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off']);
     const close = async (): Promise<void> => {
       await run.stop();
       await server.close();

@@ -32,7 +32,7 @@ export interface OneCluster {
 const workloads = ['deployment-controller', 'replicaset-controller', 'namespace-controller', 'garbage-collector-controller'];
 const endpoints = ['endpoints-controller', 'endpointslice-controller', 'endpointslice-mirroring-controller'];
 const flags: { readonly [writer in Writer]: readonly string[] } = {
-  'fleet-endpoints': ['--mode', 'active'],
+  'fleet-endpoints': ['--mode', 'active', '--controllers-off'],
   'kube-controller-manager': [],
   'opt-in': ['--mode', 'shadow', '--opt-in', 'active'],
 };

@@ -53,7 +53,7 @@ export async function startScene(): Promise<Scene> {
   const lines: string[] = [];
 
   async function startHub() {
-    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--data', join(folder, 'data')], {
+    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off', '--data', join(folder, 'data')], {
       RELAY_LEASE: relayLease,
     });
     try {

@@ -40,7 +40,7 @@ export async function playUpstreams(steps: readonly Step[], say: Say, compares =
     await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     await controlPlane.controllerManager.start([`--controllers=${others}`]);
-    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
+    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     try {
       const over = await takeOver(api, async () => {
         await run.line(/^ready/, patience);
@@ -68,7 +68,7 @@ export async function playOurs(steps: readonly Step[], say: Say): Promise<Run> {
   const controlPlane = await startControlPlane({ controllers: others });
   let run: LocalRun | undefined;
   try {
-    run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active']);
+    run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     await run.line(/^ready/, patience);
     const { snapshots, api } = await play(steps, controlPlane, await owedBy(run), say);
     await run.stop();

@@ -21,6 +21,7 @@ it('without arguments there is one embedded cluster that is written to, on port 
     clusters: 1,
     kubeconfig: undefined,
     mode: 'active',
+    controllersOff: false,
     optIn: 'active',
     clusterset: { imports: 'off', exports: [], sameness: 'all', allowOverlap: false },
     dataDir: undefined,
