@@ -104,16 +104,17 @@ export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecor
   return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
 }
 
-/** A record without a version counts as absent. A condition on its version would always fail, and its writer would retry for ever. */
-function unchanged(before: ObjectRecord | undefined): Condition {
-  return before && before.version !== noVersion ? { attribute: 'v', is: '=', value: before.version } : { absent: 'v' };
+/** A record without a readable version is replaced in any case. A condition on its version would always fail, and its writer would retry for ever. */
+function unchanged(before: ObjectRecord | undefined): Condition | undefined {
+  if (!before) return { absent: 'v' };
+  return before.version === noVersion ? undefined : { attribute: 'v', is: '=', value: before.version };
 }
 
 function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {
   const unnotified = item['past'] as string | undefined;
   return {
     ...objectOfKey(kind, namespace, item.sk),
-    version: (item['v'] as Version | undefined) ?? noVersion,
+    version: typeof item['v'] === 'string' ? item['v'] : noVersion,
     projection: item['o'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
     deletedAtMs: (item['at'] as number | undefined) ?? 0,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readObject } from '#shared/store/objects.ts';
+import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -27,10 +28,17 @@ async function withServices() {
   return hub;
 }
 
-it('a stored record without a version is replaced', async () => {
+it.each([
+  ['no version', undefined],
+  ['an empty version', ''],
+  ['a number as its version', 7],
+  ['bytes as its version', new Uint8Array([1])],
+  ['a set as its version', new Set([1])],
+])('a stored record with %s is replaced', { timeout: 5_000 }, async (_what, version) => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
-  hub.table.restore(hub.table.dump().map(({ v, ...rest }) => (rest.pk === 'c#POD#ns' ? rest : { ...rest, ...(v !== undefined && { v }) })));
+  const damaged = ({ v: _, ...rest }: Item): Item => ({ ...rest, ...(version !== undefined && { v: version }) });
+  hub.table.restore(hub.table.dump().map((item) => (item.pk === 'c#POD#ns' ? damaged(item) : item)));
   expect(await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))))).toEqual([]);
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '6'));
 });
