@@ -5,9 +5,11 @@
 import { costOfChanges, costOfHistory, printChanges } from './cost/changes.ts';
 import { printExports } from './cost/exports.ts';
 import { printFleetBill } from './cost/fleet-bill.ts';
+import { printIdleDay } from './cost/idle-day.ts';
 
 const costs = await costOfChanges();
 printChanges(costs);
 await printExports();
+await printIdleDay();
 const [usual] = costs;
 if (usual) await printFleetBill(usual, await costOfHistory());

@@ -11,7 +11,8 @@ const name = 'service-0';
 const changes = 60;
 const everySeconds = 5;
 
-interface Use {
+/** Billed units of a set's hub. */
+export interface Use {
   readonly writeUnits: number;
   readonly readUnits: number;
   readonly queueRequests: number;
@@ -47,9 +48,8 @@ export async function printExports(): Promise<void> {
   for (const row of rows) {
     const use = await useOf(row);
     const each = (n: number): string => (n / changes).toFixed(1);
-    const dollars = use.writeUnits * price.writeUnit + use.readUnits * price.readUnit + use.queueRequests * price.queueRequest + use.lambdaDollars;
     console.log(
-      `| ${[row.what, each(use.writeUnits), each(use.readUnits), each(use.queueRequests), ((dollars / changes) * 1e6).toFixed(2)].join(' | ')} |`,
+      `| ${[row.what, each(use.writeUnits), each(use.readUnits), each(use.queueRequests), ((dollarsOf(use) / changes) * 1e6).toFixed(2)].join(' | ')} |`,
     );
     writes.push(use.writeUnits);
   }
@@ -59,22 +59,35 @@ export async function printExports(): Promise<void> {
   console.log('');
 }
 
-async function useOf(row: Row): Promise<Use> {
-  const world = await start(row);
+export const dollarsOf = ({ writeUnits, readUnits, queueRequests, lambdaDollars }: Use): number =>
+  writeUnits * price.writeUnit + readUnits * price.readUnit + queueRequests * price.queueRequest + lambdaDollars;
+
+/** Returns a function that resolves to the usage of a run. */
+export function meterOf(world: SetWorld): (run: () => Promise<void>) => Promise<Use> {
   const counts = countQueues(world);
-  const seconds = (changes / row.burst) * everySeconds;
-  const take = async (run: () => Promise<void>): Promise<Use> => {
+  return async (run) => {
     world.table.resetUnits();
     counts.reset();
     await run();
     const { read, write } = world.table.units;
     return { writeUnits: write, readUnits: read, queueRequests: counts.requests, lambdaDollars: counts.dollars };
   };
+}
+
+export const difference = (a: Use, b: Use): Use => ({
+  writeUnits: a.writeUnits - b.writeUnits,
+  readUnits: a.readUnits - b.readUnits,
+  queueRequests: a.queueRequests - b.queueRequests,
+  lambdaDollars: a.lambdaDollars - b.lambdaDollars,
+});
+
+async function useOf(row: Row): Promise<Use> {
+  const world = await start(row);
+  const take = meterOf(world);
+  const seconds = (changes / row.burst) * everySeconds;
   // Heartbeats and sweep cost the same without any change.
   const idle = await take(() => world.pass(seconds));
-  const busy = await take(() => change(world, row.burst));
-  const less = (key: keyof Use): number => busy[key] - idle[key];
-  return { writeUnits: less('writeUnits'), readUnits: less('readUnits'), queueRequests: less('queueRequests'), lambdaDollars: less('lambdaDollars') };
+  return difference(await take(() => change(world, row.burst)), idle);
 }
 
 async function start({ importers, exporter: member, isExported }: Row): Promise<SetWorld> {
