@@ -41,6 +41,8 @@ const sync = {
    */
   wakesOfCluster: 600,
   wakesOfNamespace: 200,
+  /** Maximum number of imports of a cluster that one worker runs in a minute. Further imports wait for their turn, and the cluster's own services do not. */
+  importsOfWorker: 120,
   /** Maximum number of services whose pending lease-end wake-up a worker remembers. */
   maxLeaseEnds: 10_000,
   /** Trigger times above this many characters are stored in buckets of this many pods instead of the work item. */

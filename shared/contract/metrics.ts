@@ -86,7 +86,7 @@ export const metrics = {
   },
   ImportsDelayed: {
     unit: 'Count',
-    help: 'delayed wake-ups of an export’s importers: the cluster or namespace changed more names in a minute than its budget allows',
+    help: 'delayed wake-ups of imports: an exporter changed more names in a minute than its budget allows, or a worker ran as many imports as it may',
   },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import because another source has them on the same port' },
   PodsTooLarge: {

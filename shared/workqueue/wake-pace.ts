@@ -44,6 +44,11 @@ export class WakePace {
     return Math.min(maxWaitMs, Math.max(...waits));
   }
 
+  /** Takes one run of an import of the cluster. Returns its wait, ms, which is 0 within the budget. */
+  takeImport(cluster: string, nowMs: number): number {
+    return Math.min(maxWaitMs, this.#spend(`imports ${cluster}`, this.#limits.importsOfWorker, nowMs));
+  }
+
   /** Call after every queue has accepted a wake-up for the latest generation, due at `dueMs`. */
   sent(name: PacedName, dueMs: number): void {
     this.#forgetSome(this.#dueMs);

@@ -6,6 +6,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
   annotationClusterset,
@@ -329,6 +330,34 @@ it('a storm of imports takes a part of a worker: four runs at once', async () =>
   await world.pass(60);
   expect(a.store.list('ServiceImport')).toHaveLength(12);
   expect(running.most).toBe(4);
+});
+
+it('a storm of imports leaves a worker to the services of the cluster: the imports beyond a budget wait for their turn', {
+  timeout: 60_000,
+}, async () => {
+  const names = Array.from({ length: 300 }, (_, i) => `web-${i}`);
+  const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } } as unknown as RawObject;
+  const world = await SetWorld.start({
+    a: { ...importer({ imports: 'off' }), mode: 'active', given: [namespace(), service({}, { name: 'local', uid: 'local' }), node] },
+    b: { ...exporter('10.2.0'), given: [namespace(), ...given] },
+  });
+  await world.pass(130);
+  const record = await readCluster(world.table, 'a');
+  if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'active' });
+  const imported = (): number => world.of('a').store.list('ServiceImport').length;
+  for (let waited = 0; imported() === 0 && waited < 90; waited++) await world.pass(1);
+  await world.pass(10);
+  const { importsOfWorker } = defaultLimits.sync;
+  expect(imported()).toBeGreaterThanOrEqual(importsOfWorker);
+  expect(imported()).toBeLessThan(importsOfWorker * 1.3);
+  world.of('a').store.apply(pod('own', '10.1.0.1'));
+  await world.pass(3);
+  const own = slicesIn(world, 'a').filter((s) => s.metadata.labels?.[labelServiceName] === 'local');
+  expect(own.flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))).toEqual(['10.1.0.1']);
+  expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(0);
+  await world.pass(120);
+  expect(imported()).toBe(names.length);
 });
 
 describe('an importer that is not installed yet', () => {

@@ -419,6 +419,7 @@ describe('a source cluster', () => {
     for (const { metadata } of pods) world.of('b').store.remove('Pod', 'shop', metadata.name);
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(22);
+    expect((await readCluster(world.table, 'a'))?.circuit).toBeUndefined();
     world.of('b').apiAnswers = true;
     await world.pass(120);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
