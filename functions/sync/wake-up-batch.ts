@@ -2,8 +2,8 @@
 import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { outgoing } from '#shared/workqueue/outgoing.ts';
-import { coalesce, delayUntil } from '#shared/workqueue/rules/message.ts';
+import { waitsForTurn } from '#shared/workqueue/import-turns.ts';
+import { coalesce } from '#shared/workqueue/rules/message.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { syncMessage } from './worker.ts';
@@ -41,19 +41,6 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
 
 /** A change of one export wakes an import in every cluster. A storm of them leaves the worker and its cluster's API to the cluster's own services. */
 const importsAtOnce = 4;
-
-/** True: the import is beyond the budget of the worker, and its wake-up is sent again for its turn. */
-async function waitsForTurn({ wakePace, now, metrics, queues }: SyncDeps, message: WakeUpMessage): Promise<boolean> {
-  // It has its turn now, which counted before.
-  if (message.notBeforeMs !== undefined) return false;
-  const nowMs = now();
-  const waitMs = Math.ceil(wakePace.takeImport(message.cluster, nowMs) / 1000) * 1000;
-  if (waitMs === 0) return false;
-  const { delaySeconds, message: later } = delayUntil(message, nowMs + waitMs, nowMs);
-  await queues(message.cluster, undefined).syncs.send([outgoing({ delaySeconds, message: { ...later, notBeforeMs: nowMs + waitMs } })]);
-  metrics.put('ImportsDelayed', 1, { cluster: message.cluster });
-  return true;
-}
 
 const isImport = ({ message }: Pick<Received, 'message'>): boolean => parseWorkName(message.service).kind === 'import';
 
