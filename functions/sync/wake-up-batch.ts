@@ -1,7 +1,8 @@
 /** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
 import { concurrently } from '#shared/concurrently.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
-import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { readWakeUp } from '#shared/queue/parse.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { waitsForTurn } from '#shared/workqueue/import-turns.ts';
 import { coalesce } from '#shared/workqueue/rules/message.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';

@@ -10,8 +10,7 @@ import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { parseEventsMessage } from '#shared/queue/parse.ts';
-import { readParkedCopy, readWakeUp } from '#shared/queue/wake-up-message.ts';
+import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
@@ -139,7 +138,7 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
     const m = decodeMessage(body) as { readonly [field: string]: string };
     const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
-      const { namespace, service, controller, error } = readParkedCopy(m);
+      const { namespace = '', service = '', controller, error = '' } = m;
       const subject = `${namespace}/${service} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
       return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, namespace, service) };
     }

@@ -1,4 +1,4 @@
-/** All messages in the queues, with their fields there. Ingest handles events messages under the names of events.ts. */
+/** Events messages, with their fields in the queue. Ingest handles them under the names of events.ts. */
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
 /** Raise the version if a reader of the former version could not understand a message (docs/upgrading.md). */
@@ -114,24 +114,3 @@ export type HeartbeatMessage = EventsHeader & {
 };
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;
-
-/** A wake-up in the queue (wake-up-message.ts). */
-export interface SyncMessage {
-  readonly v: number;
-  readonly cluster: string;
-  readonly ns: string;
-  readonly service: string;
-  readonly gen: number;
-  /** The number of the retry by controller, or 0 for new work. */
-  readonly seq: { readonly ep?: number; readonly sl?: number };
-  /** Time before which the wake-up is not handled, ms since the epoch. Waits of more than 900 s are split. */
-  readonly notBefore?: number;
-  /** New work that was delayed by a batch period, as by upstream's AddAfter. Absent for a wake-up at the end of a lease. */
-  readonly batched?: boolean;
-  /** Number of requeued runs in a row. */
-  readonly hops?: number;
-  /** Due time of the sync for SyncLatency: the relay's observation plus the batch period. Absent for retries. */
-  readonly seen?: number;
-  /** Due time of the message, for QueueLatency. */
-  readonly due?: number;
-}

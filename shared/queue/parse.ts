@@ -5,13 +5,15 @@
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isWellFormed } from '#shared/kube/api-validation.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
-import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion, type SyncMessage } from './messages.ts';
+import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
+import type { WakeUpMessage } from './wake-up-message.ts';
 
 /** The longest name that Kubernetes allows, and more entries than fit into a message of SQS. */
 const maxNameLength = 253;
@@ -151,25 +153,33 @@ function checkObject(kind: InputKind, { ns, name, o }: { readonly ns: string; re
   if (field !== undefined) throw new UnreadableMessage(`o of ${kind} ${printable(`${ns}/${name}`)} has an invalid value for ${field}: ${show(o)}`);
 }
 
-export function parseSyncMessage(body: string): SyncMessage {
+const wakeUpFields = [
+  ...(['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] as const),
+  ...(['notBeforeMs', 'delayedByBatch', 'observedAtMs', 'requeues', 'dueMs'] as const),
+] as const satisfies readonly (keyof WakeUpMessage)[];
+
+/** Throws UnreadableMessage. */
+export function readWakeUp(body: string): WakeUpMessage {
   const m = object(decodeMessage(body), 'message');
   checkVersion(m);
   text(m, 'cluster');
-  text(m, 'ns', maxNameLength);
+  text(m, 'namespace', maxNameLength);
   text(m, 'service', maxWorkNameLength);
-  if (!isDnsLabel(m['ns'] as string)) throw new UnreadableMessage(`ns is ${show(m['ns'])}: a DNS label of 1 to 63 characters is needed`);
-  const name = (m['service'] as string).replace(/^(export|import):/, '');
+  const { namespace, service } = m as { readonly [field: string]: string };
+  if (!isDnsLabel(namespace ?? '')) throw new UnreadableMessage(`namespace is ${show(namespace)}: a DNS label of 1 to 63 characters is needed`);
+  const name = (service ?? '').replace(/^(export|import):/, '');
   if (!isLabelValue(name) && !isDnsSubdomain(name))
-    throw new UnreadableMessage(`service is ${show(m['service'])}: the name of a Service, alone or after "export:" or "import:", is needed`);
-  number(m, 'gen');
-  const seq = object(m['seq'], 'seq');
-  for (const part of Object.keys(seq)) {
-    oneOf(part, ['ep', 'sl'] as const, 'a key of seq');
-    number(seq, part);
+    throw new UnreadableMessage(`service is ${show(service)}: the name of a Service, alone or after "export:" or "import:", is needed`);
+  number(m, 'generation');
+  const retryNumbers = object(m['retryNumbers'], 'retryNumbers');
+  for (const controller of Object.keys(retryNumbers)) {
+    oneOf(controller, controllers, 'a key of retryNumbers');
+    number(retryNumbers, controller);
   }
-  if (m['hops'] !== undefined) number(m, 'hops');
-  for (const field of ['notBefore', 'seen', 'due'] as const) if (m[field] !== undefined) time(m, field);
-  return m as unknown as SyncMessage;
+  if (m['requeues'] !== undefined) number(m, 'requeues');
+  if (m['delayedByBatch'] !== undefined) oneOf(m['delayedByBatch'], [true, false], 'delayedByBatch');
+  for (const field of ['notBeforeMs', 'observedAtMs', 'dueMs'] as const) if (m[field] !== undefined) time(m, field);
+  return Object.fromEntries(wakeUpFields.flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
 }
 
 type Fields = { readonly [field: string]: unknown };
@@ -225,7 +235,7 @@ function version(fields: Fields, field: string): void {
   }
 }
 
-function oneOf<T extends string | true>(value: unknown, allowed: readonly T[], what: string): T {
+function oneOf<T extends string | boolean>(value: unknown, allowed: readonly T[], what: string): T {
   if (!allowed.includes(value as T)) throw new UnreadableMessage(`${what} is ${show(value)}: ${allowed.join(', ')} are allowed`);
   return value as T;
 }

@@ -1,11 +1,7 @@
-/**
- * A wake-up as the work queue handles it, with full names of fields. In the queue its fields have the short names of SyncMessage (messages.ts). Only this
- * file uses both names.
- */
-import { type Controller, controllers } from '#shared/kube/controllers.ts';
+/** A wake-up for a worker of sync, and the copy of work that is given up. In the queue their fields have the same names. */
+import type { Controller } from '#shared/kube/controllers.ts';
 import { encodeMessage } from './codec.ts';
-import { messageVersion, type SyncMessage } from './messages.ts';
-import { parseSyncMessage } from './parse.ts';
+import { messageVersion } from './messages.ts';
 
 export interface WakeUpMessage {
   readonly cluster: string;
@@ -29,42 +25,7 @@ export interface WakeUpMessage {
 
 export type RetryNumbers = { readonly [C in Controller]?: number };
 
-const codes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
-
-export function encodeWakeUp(w: WakeUpMessage): string {
-  const seq = Object.fromEntries(controllers.flatMap((c) => (w.retryNumbers[c] === undefined ? [] : [[codes[c], w.retryNumbers[c]]])));
-  const message: SyncMessage = {
-    v: messageVersion,
-    cluster: w.cluster,
-    ns: w.namespace,
-    service: w.service,
-    gen: w.generation,
-    seq,
-    ...(w.dueMs !== undefined && { due: w.dueMs }),
-    ...(w.notBeforeMs !== undefined && { notBefore: w.notBeforeMs }),
-    ...(w.delayedByBatch && { batched: true }),
-    ...(w.observedAtMs !== undefined && { seen: w.observedAtMs }),
-    ...(w.requeues !== undefined && { hops: w.requeues }),
-  };
-  return encodeMessage(message);
-}
-
-/** Throws UnreadableMessage. */
-export function readWakeUp(body: string): WakeUpMessage {
-  const m = parseSyncMessage(body);
-  return {
-    cluster: m.cluster,
-    namespace: m.ns,
-    service: m.service,
-    generation: m.gen,
-    retryNumbers: Object.fromEntries(controllers.flatMap((c) => (m.seq[codes[c]] === undefined ? [] : [[c, m.seq[codes[c]]]]))),
-    notBeforeMs: m.notBefore,
-    delayedByBatch: m.batched === true,
-    observedAtMs: m.seen,
-    dueMs: m.due,
-    requeues: m.hops,
-  };
-}
+export const encodeWakeUp = (wakeUp: WakeUpMessage): string => encodeMessage({ v: messageVersion, ...wakeUp });
 
 /** The copy of a wake-up with a controller whose retries are used up, for people and for redrive. */
 export interface ParkedCopy {
@@ -75,13 +36,4 @@ export interface ParkedCopy {
   readonly generation: number;
   readonly error: string;
   readonly parkedAtMs: number;
-}
-
-export const encodeParkedCopy = ({ cluster, namespace, service, controller, generation, error, parkedAtMs }: ParkedCopy): string =>
-  encodeMessage({ cluster, ns: namespace, service, part: codes[controller], gen: generation, error, parkedAt: parkedAtMs });
-
-/** Reads a message of the queue of parked copies, as far as it is readable. */
-export function readParkedCopy(m: { readonly [field: string]: string }): Pick<ParkedCopy, 'namespace' | 'service' | 'controller' | 'error'> {
-  const { ns: namespace = '', service = '', part = '', error = '' } = m;
-  return { namespace, service, controller: part === codes.endpoints ? 'endpoints' : 'slices', error };
 }

@@ -5,8 +5,9 @@
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
-import { encodeParkedCopy, type RetryNumbers } from '#shared/queue/wake-up-message.ts';
+import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { type RunRecord, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
@@ -103,7 +104,9 @@ async function send(queues: ClusterQueues, { message, item }: Claim, { retries, 
   );
   if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
   const { cluster, namespace, service } = message;
-  const copies = gaveUp.map((g) => ({ body: encodeParkedCopy({ cluster, namespace, service, ...g, generation, parkedAtMs: nowMs }) }));
+  const copies = gaveUp.map((g) => ({
+    body: encodeMessage({ cluster, namespace, service, ...g, generation, parkedAtMs: nowMs } satisfies ParkedCopy),
+  }));
   if (copies.length > 0) await queues.parked.send(copies);
 }
 

@@ -3,7 +3,8 @@
 import type { Endpoints } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
-import { readWakeUp } from '#shared/queue/wake-up-message.ts';
+
+import { readWakeUp } from '#shared/queue/parse.ts';
 import { clusterOfKey, parseWorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { exporter, importer, pod } from '#test/support/set-objects.ts';

@@ -7,13 +7,13 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const header = { v: messageVersion, cluster, session: 's1', uid: 'u', base: '1' };
 const live = (entry: object, kind = 'Pod') => ({ ...header, type: 'live', kind, asOf: '900000', entries: [entry] });
-const wakeUp = { v: messageVersion, cluster, ns: 'default', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } };
+const wakeUp = { v: messageVersion, cluster, namespace: 'default', service: 'svc', generation: 1, retryNumbers: { endpoints: 0, slices: 0 } };
 const mebibyte = (character: string) => character.repeat(Math.floor((1024 * 1024) / Buffer.byteLength(character)));
 const podText = encodeProjection('Pod', aPod(0) as unknown as Pod);
 
@@ -65,8 +65,8 @@ const unreadableEvents: readonly (readonly [what: string, message: object, reaso
 ];
 const unreadableWakeUps: readonly (readonly [what: string, message: object])[] = [
   ["another cluster's", { ...wakeUp, cluster: 'other' }],
-  ['a generation below nothing', { ...wakeUp, gen: -1 }],
-  ['a part that is not known', { ...wakeUp, seq: { __proto__: null, constructor: 1 } }],
+  ['a generation below nothing', { ...wakeUp, generation: -1 }],
+  ['a part that is not known', { ...wakeUp, retryNumbers: { __proto__: null, constructor: 1 } }],
   ['no service', { ...wakeUp, service: undefined }],
   ['a service with an escape sequence', { ...wakeUp, service: 'a\u001b[2J' }],
 ];
@@ -149,7 +149,7 @@ it('names that Kubernetes would not allow are kept apart, and affect no other ob
     }
     const output = { ns: name, name, rv, uid: 'u', svc: name };
     for (const kind of ['Endpoints', 'EndpointSlice']) await world.queues.events.send([{ body: encodeMessage({ ...live(output, kind), asOf: rv }) }]);
-    await world.queues.syncs.send([{ body: encodeMessage({ ...wakeUp, ns: name, service: name }) }]);
+    await world.queues.syncs.send([{ body: encodeMessage({ ...wakeUp, namespace: name, service: name }) }]);
   }
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(3600);
@@ -197,7 +197,7 @@ it.each(['nonsense', '', '999.1.1.1', '10.0.0.01', '::g', '10.0.0.1/8', 'fe80::1
   },
 );
 
-const parsers = [parseEventsMessage, parseSyncMessage];
+const parsers = [parseEventsMessage, readWakeUp];
 const readsOrRefuses = (body: string): void => {
   for (const parse of parsers) {
     try {
@@ -225,8 +225,8 @@ it('the parsers read or refuse any body', () => {
     'kind',
     'asOf',
     'entries',
-    'gen',
-    'seq',
+    'generation',
+    'retryNumbers',
     'ns',
     'service',
     'listId',

@@ -33,7 +33,9 @@ it('one of the wake-ups that meet a live lease waits for its end, and then cover
     await pass(2);
   }
   const waiting = world.queues.syncs.waiting();
-  expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([{ service: 'svc', gen: latestGeneration, seq: { ep: 0, sl: 0 } }]);
+  expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([
+    { service: 'svc', generation: latestGeneration, retryNumbers: { endpoints: 0, slices: 0 } },
+  ]);
   expect(waiting[0]?.visibleAt).toBeGreaterThanOrEqual(until);
   expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);
   expect(calls).toEqual([]);

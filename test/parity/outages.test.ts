@@ -5,7 +5,7 @@ import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { Random } from '#test/simulation/random.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
@@ -49,7 +49,7 @@ it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a se
       await world.runUntil(world.now + 10_000);
       const waiting = new Map<string, number>();
       for (const { body, visibleAt } of world.queues.syncs.waiting()) {
-        const { service } = decodeMessage(body) as SyncMessage;
+        const { service } = decodeMessage(body) as WakeUpMessage;
         if (visibleAt > world.now + 2000) waiting.set(service, (waiting.get(service) ?? 0) + 1);
       }
       if (s > 60) most = Math.max(most, ...waiting.values());

@@ -4,6 +4,7 @@ import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
+import type { ParkedCopy } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -97,11 +98,14 @@ export class Operations {
     const actor = this.#processes.actor('operator', { lucky: true });
     const wake = async (message: Message): Promise<void> => {
       this.#world.redriven++;
-      const { ns, service, gen, part } = decodeMessage(message.body) as { ns: string; service: string; gen: number; part?: string };
+      const { namespace, service, generation, controller } = decodeMessage(message.body) as Partial<ParkedCopy> &
+        Pick<ParkedCopy, 'namespace' | 'service' | 'generation'>;
       actor.trace(`re-drives ${message.body}`);
-      if (this.#processes.mutant?.redriveCopies && part)
-        return syncs.add({ body: JSON.stringify({ v: 1, cluster: this.#world.cluster, ns, service, gen, seq: { [part]: 0 } }) });
-      const wakeUp = { namespace: ns, service, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
+      if (this.#processes.mutant?.redriveCopies && controller)
+        return syncs.add({
+          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, service, generation, retryNumbers: { [controller]: 0 } }),
+        });
+      const wakeUp = { namespace, service, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
       await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };

@@ -6,7 +6,7 @@ import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { Lambdas } from './lambdas.ts';
 import { drawTenant, isOfTenant, LargeTenant } from './large-tenant.ts';
 import { Life } from './life.ts';
@@ -265,7 +265,7 @@ export class World implements WorldState {
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     return (
       [...this.queues.events.messages.values()].every(isHeartbeat) &&
-      [...this.queues.syncs.messages.values()].every(({ body }) => isOfTenant((decodeMessage(body) as SyncMessage).ns)) &&
+      [...this.queues.syncs.messages.values()].every(({ body }) => isOfTenant((decodeMessage(body) as WakeUpMessage).namespace)) &&
       [...this.queues.events.dead, ...this.queues.syncs.dead].length === 0 &&
       this.#relays.areIdle
     );

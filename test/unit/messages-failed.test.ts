@@ -48,7 +48,14 @@ it('MessagesFailed counts all messages of a batch for which ingest cannot ask th
 
 it('MessagesFailed counts wake-ups that sync could not handle', async () => {
   const { deps, metrics, table } = await ingestHub();
-  const body = encodeMessage({ v: messageVersion, cluster: 'c', ns: 'ns', service: 'svc', gen: 1, seq: { ep: 0, sl: 0 } });
+  const body = encodeMessage({
+    v: messageVersion,
+    cluster: 'c',
+    namespace: 'ns',
+    service: 'svc',
+    generation: 1,
+    retryNumbers: { endpoints: 0, slices: 0 },
+  });
   const failing = { ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } } as unknown as SyncDeps;
   expect(await syncBatch(failing, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
   expect(metrics.get('MessagesFailed')).toBe(1);

@@ -10,17 +10,17 @@ const someNumber = mostly(fc.nat(), hostileNumber);
 const message = fc.record(
   {
     cluster: fc.oneof({ weight: 5, arbitrary: fc.constant('a') }, { weight: 1, arbitrary: fc.constantFrom('b', 'c', '__proto__') }),
-    ns: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
+    namespace: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
     service: mostly(fc.constantFrom('web', 'web', 'export:web', 'import:web', 'export:', 'import:x'), someName),
-    gen: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
-    seq: fc.record({ ep: mostly(fc.nat(3), hostileNumber), sl: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
-    notBefore: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
-    batched: fc.constantFrom(true, 'x'),
-    hops: mostly(fc.nat(5), hostileText),
-    seen: mostly(someNumber, hostileText),
-    due: mostly(someNumber, hostileText),
+    generation: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
+    retryNumbers: fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
+    notBeforeMs: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
+    delayedByBatch: mostly(fc.constant(true), hostileText),
+    requeues: mostly(fc.nat(5), hostileText),
+    observedAtMs: mostly(someNumber, hostileText),
+    dueMs: mostly(someNumber, hostileText),
   },
-  { requiredKeys: ['cluster', 'ns', 'service', 'gen', 'seq'] },
+  { requiredKeys: ['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] },
 );
 export const wakeUps: Door<readonly HostileBody[]> = {
   name: 'wake-ups',

@@ -1,8 +1,8 @@
 /** Deliberate bugs of exports and imports: who is woken, whose word counts, and who may write. */
 import { allKinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Actor } from '../actor.ts';
 import { crashing, type Mutant } from '../mutant.ts';
@@ -30,7 +30,7 @@ const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
 /** Is the process one of another cluster's work? */
 const isOfAnother = (actor: Actor, { cluster: own }: WorldState): boolean => isSync(actor) && !actor.name.startsWith(`sync-${own}`);
-const serviceOf = ({ body }: OutgoingMessage): string => (decodeMessage(body) as SyncMessage).service ?? '';
+const serviceOf = ({ body }: OutgoingMessage): string => (decodeMessage(body) as WakeUpMessage).service ?? '';
 
 /** Work of other clusters of one kind is never raised and never sent. */
 const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => ({

@@ -103,7 +103,9 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
   expect(await hub.take('woken', 'syncs')).toEqual([]);
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 service woken/);
-  expect(await hub.take('woken', 'syncs')).toMatchObject([canary, 'gone', 'web'].map((service) => ({ ns: 'ns', service, seq: { ep: 0, sl: 0 } })));
+  expect(await hub.take('woken', 'syncs')).toMatchObject(
+    [canary, 'gone', 'web'].map((service) => ({ namespace: 'ns', service, retryNumbers: { endpoints: 0, slices: 0 } })),
+  );
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
 

@@ -3,7 +3,8 @@ import { listSetAside, type SetAsideMessage } from '#infra/cli/redrive.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { readWakeUp } from '#shared/queue/wake-up-message.ts';
+
+import { readWakeUp } from '#shared/queue/parse.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { addGeneration, claim, readWork, releaseClean } from '#shared/workqueue/item-store.ts';
 import { controllersToRun } from '#shared/workqueue/rules/item.ts';
@@ -43,7 +44,14 @@ async function runOnce(key: ServiceKey): Promise<boolean> {
   return releaseClean(hub.table, key, { leaseId: 'l', generation, before, after, triggers: undefined, nowMs: 2 });
 }
 
-const wakeUp = (cluster: string, service: string) => ({ v: messageVersion, cluster, ns: 'ns', service, gen: 1, seq: { ep: 0, sl: 0 } });
+const wakeUp = (cluster: string, service: string) => ({
+  v: messageVersion,
+  cluster,
+  namespace: 'ns',
+  service,
+  generation: 1,
+  retryNumbers: { endpoints: 0, slices: 0 },
+});
 const live = (cluster: string) => ({
   ...{ v: messageVersion, type: 'live', cluster, session: 's', uid: 'u', base: '1', kind: 'Service', asOf: '7' },
   entries: [{ ns: 'ns', name: 'web', rv: '7' }],
@@ -56,7 +64,7 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   await hub.put(
     cluster,
     'parked',
-    encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'sl', gen: 1, error: 'refused by a webhook', parkedAt: 1 }),
+    encodeMessage({ cluster, namespace: 'ns', service: 'web', controller: 'slices', generation: 1, error: 'refused by a webhook', parkedAtMs: 1 }),
   );
 
   const found = await look(cluster);
@@ -88,7 +96,11 @@ it.concurrent('looking takes nothing away', { timeout: 20_000 }, async () => {
   const cluster = await newCluster();
   await hub.put(cluster, 'deadSyncs', encodeMessage(wakeUp(cluster, 'web')));
   await hub.put(cluster, 'deadEvents', encodeMessage(live(cluster)));
-  await hub.put(cluster, 'parked', encodeMessage({ cluster, ns: 'ns', service: 'web', part: 'ep', gen: 1, error: 'e', parkedAt: 1 }));
+  await hub.put(
+    cluster,
+    'parked',
+    encodeMessage({ cluster, namespace: 'ns', service: 'web', controller: 'endpoints', generation: 1, error: 'e', parkedAtMs: 1 }),
+  );
   const queues = async (): Promise<readonly string[]> => {
     const { found, more, release } = await listSetAside({ ...hub, now: Date.now }, [cluster]);
     expect(more).toBe(false);
@@ -131,7 +143,7 @@ it.concurrent('quarantined messages are read again by the current version, and s
   const fates = await Promise.all(found.map((s) => s.redrive()));
   expect(fates.filter(Boolean)).toHaveLength(2);
   expect(await hub.take(cluster, 'events')).toEqual([live(cluster)]);
-  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, ns: 'ns', service: 'web', seq: { ep: 0, sl: 0 } }]);
+  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, namespace: 'ns', service: 'web', retryNumbers: { endpoints: 0, slices: 0 } }]);
   expect(await hub.depth(cluster, 'quarantine')).toBe(4);
 });
 

@@ -26,7 +26,7 @@ it('names, labels and addresses that no API server would store are quarantined w
       expect(hub.queues.quarantine.waiting()).toHaveLength(isStorable ? 0 : 1);
       expect((await readObject(hub.store, 'Pod', ns, name))?.projection !== undefined).toBe(isStorable);
       expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
-      expect(hub.woken().map((m) => `${m.ns}/${m.service}`)).toEqual(['ns/svc']);
+      expect(hub.woken().map((m) => `${m.namespace}/${m.service}`)).toEqual(['ns/svc']);
     }),
     { numRuns: 100 },
   );

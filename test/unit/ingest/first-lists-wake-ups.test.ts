@@ -29,7 +29,7 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
   expect((await readMeta(hub)).lists.suppressesWakeUps).toBe(true);
 
   await hub.ingest(onePod(hub));
-  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
     ['a', 1],
     ['b', 1],
   ]);
@@ -81,7 +81,7 @@ it('a batch whose cluster’s first lists were completed while it wrote sends it
     },
   };
   await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
-  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
     ['a', 1],
     ['a', 2],
     ['b', 1],
@@ -131,7 +131,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   await ingestBatch({ ...hub.deps, queues: () => queues as never }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
   expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
-  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
     ['a', 2],
     ['b', 2],
   ]);
@@ -198,7 +198,7 @@ it('every service reads its outputs from the API server in its first run after t
   await hub.ingest(services(hub), ...others(hub));
   await addGeneration(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' }, 5);
   await hub.ingest(onePod(hub));
-  expect(hub.woken().map((m) => [m.service, m.gen])).toEqual([
+  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
     ['a', 2],
     ['b', 1],
   ]);

@@ -10,7 +10,8 @@ import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
-import { type InputEntry, messageVersion, type OutputEntry, type SyncMessage } from '#shared/queue/messages.ts';
+import { type InputEntry, messageVersion, type OutputEntry } from '#shared/queue/messages.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
@@ -76,8 +77,8 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
       return { ...list, session: 'sweep-1', confirmed: true };
     },
     /** Wake-ups that were sent since the last time, by service. */
-    woken(): readonly SyncMessage[] {
-      const sent = queues.syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);
+    woken(): readonly WakeUpMessage[] {
+      const sent = queues.syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
       queues.syncs.purge();
       return sent.sort((a, b) => (a.service < b.service ? -1 : 1));
     },

@@ -41,5 +41,5 @@ it('a warm worker of a fleet keeps a bounded number of services, namespaces and 
   expect(deps.caches.sessions.keys().length).toBeLessThanOrEqual(3);
   hub.woken();
   await apply(hub.live('Pod', 7, entry('Pod', 7, pod('p', { namespace: 'ns-0', ready: false }))));
-  expect(hub.woken().map((m) => m.ns)).toEqual(['ns-0']);
+  expect(hub.woken().map((m) => m.namespace)).toEqual(['ns-0']);
 });

@@ -4,7 +4,7 @@ import { encodeProjection } from '#shared/kube/projection.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import type { EventsMessage, InputEntry } from '#shared/queue/messages.ts';
-import { checkEntries, parseEventsMessage, parseSyncMessage } from '#shared/queue/parse.ts';
+import { checkEntries, parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import { pod, service } from '../kube/objects.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
@@ -26,7 +26,7 @@ const valid = [
     entries: [{ ns: 'ns', name: 'svc', rv: '5', o: encodeProjection('Service', service()) }],
   },
 ] as const;
-const wakeUp = { v: 1, cluster: 'c', ns: 'ns', service: 'svc', gen: 3, seq: { ep: 0, sl: 0 }, due: 5 };
+const wakeUp = { v: 1, cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 }, dueMs: 5 };
 
 /** Parses, or refuses with a reason. Any other error fails the test. */
 function read(parse: (body: string) => unknown, body: string): unknown {
@@ -78,7 +78,7 @@ describe('any input is read or refused with a reason', () => {
     fc.assert(
       fc.property(body, (text) => {
         read(readEvents, text);
-        read(parseSyncMessage, text);
+        read(readWakeUp, text);
       }),
       { numRuns: 500 },
     );
@@ -88,7 +88,7 @@ describe('any input is read or refused with a reason', () => {
     fc.assert(
       fc.property(fc.oneof(...[...valid, wakeUp].map(mutated)), (message) => {
         read(readEvents, asBody(message));
-        read(parseSyncMessage, asBody(message));
+        read(readWakeUp, asBody(message));
       }),
       { numRuns: 1000 },
     );
@@ -109,7 +109,8 @@ it('messages of the relay and the workers pass unchanged, compressed or not', ()
   for (const message of valid) expect(parseEventsMessage(encodeMessage(message))).toEqual(message);
   const many = { ...valid[1], entries: Array.from({ length: 200 }, (_, i) => ({ ...podEntry, name: `p${i}` })) };
   expect(parseEventsMessage(encodeMessage(many))).toEqual(many);
-  expect(parseSyncMessage(encodeMessage(wakeUp))).toEqual(wakeUp);
+  const { v: _, ...fields } = wakeUp;
+  expect(readWakeUp(encodeMessage({ ...wakeUp, ofNextVersion: 1 }))).toEqual(fields);
 });
 
 it('the reason has the error, the given value and the allowed values', () => {
@@ -135,10 +136,10 @@ it('the reason has the error, the given value and the allowed values', () => {
   );
   expect(reason({ ...valid[1], entries: [{ ...podEntry, seen: 'x' }] })).toBe('seen is "x": a time in ms since the epoch is needed');
   expect(reason({ ...valid[2], entries: [{ ...slice, body: 5 }] })).toBe('body is 5: an object is needed');
-  expect(reason({ ...wakeUp, hops: '1' }, parseSyncMessage)).toBe('hops is "1": a whole number, 0 or more, is needed');
-  expect(reason({ ...wakeUp, notBefore: 'x' }, parseSyncMessage)).toBe('notBefore is "x": a time in ms since the epoch is needed');
-  expect(reason({ ...wakeUp, gen: -1 }, parseSyncMessage)).toBe('gen is -1: a whole number, 0 or more, is needed');
-  expect(reason({ ...wakeUp, seq: { no: 1 } }, parseSyncMessage)).toMatch(/^a key of seq is "no": ep, sl are allowed/);
+  expect(reason({ ...wakeUp, requeues: '1' }, readWakeUp)).toBe('requeues is "1": a whole number, 0 or more, is needed');
+  expect(reason({ ...wakeUp, notBeforeMs: 'x' }, readWakeUp)).toBe('notBeforeMs is "x": a time in ms since the epoch is needed');
+  expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe('generation is -1: a whole number, 0 or more, is needed');
+  expect(reason({ ...wakeUp, retryNumbers: { no: 1 } }, readWakeUp)).toMatch(/^a key of retryNumbers is "no": endpoints, slices are allowed/);
 });
 
 it.each([
@@ -165,11 +166,11 @@ it.each([
 });
 
 it.each(['web#E#c', 'import:a/b', 'export:Web_1/x', 'x'.repeat(300)])('a wake-up for %s is refused', (service) => {
-  expect(() => parseSyncMessage(encodeMessage({ ...wakeUp, service }))).toThrow(UnreadableMessage);
+  expect(() => readWakeUp(encodeMessage({ ...wakeUp, service }))).toThrow(UnreadableMessage);
 });
 
 it.each(['web', 'export:web', 'import:web.v1', 'A_label.value'])('a wake-up for %s passes', (service) => {
-  expect(parseSyncMessage(encodeMessage({ ...wakeUp, service }))).toMatchObject({ service });
+  expect(readWakeUp(encodeMessage({ ...wakeUp, service }))).toMatchObject({ service });
 });
 
 it.each([

@@ -66,7 +66,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
         maxRead.woken = Math.max(maxRead.woken, messages.length);
         if (messages.length > 0) batches.push(messages.length);
         for (const m of messages) {
-          const { ns, service } = JSON.parse(m.body) as { ns: string; service: string };
+          const { namespace: ns, service } = JSON.parse(m.body) as { namespace: string; service: string };
           woken.set(`${ns}/${service}`, (woken.get(`${ns}/${service}`) ?? 0) + 1);
         }
         queues.syncs.purge();

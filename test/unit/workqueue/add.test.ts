@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
@@ -11,27 +11,27 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 const nowMs = 100_000;
 
-async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<SyncMessage>[]> {
+async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<WakeUpMessage>[]> {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
   await table.put({ ...workKey('c', 'ns', 'svc'), gen: 7, ...lease });
   const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...more };
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
-  return syncs.waiting().map((m) => decodeMessage(m.body) as SyncMessage);
+  return syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
 }
 
 it('a wake-up names its generation where that met no lease, as a worker may then read before its claim', async () => {
-  expect(await addedTo({})).toMatchObject([{ gen: 8, due: nowMs }]);
+  expect(await addedTo({})).toMatchObject([{ generation: 8, dueMs: nowMs }]);
 });
 
 it('if the generation met an expired lease, whose holder may still be writing, the wake-up is for the latest generation', async () => {
-  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ gen: latestGeneration, due: nowMs }]);
+  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ generation: latestGeneration, dueMs: nowMs }]);
 });
 
 it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
   const lead = { pace: 'leads', delaySeconds: 60 } as const;
-  expect(await addedTo({}, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);
-  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ gen: latestGeneration, due: nowMs + 60_000 }]);
+  expect(await addedTo({}, lead)).toMatchObject([{ generation: latestGeneration, dueMs: nowMs + 60_000 }]);
+  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ generation: latestGeneration, dueMs: nowMs + 60_000 }]);
   expect(await addedTo({}, { pace: 'follows', delaySeconds: 60 })).toEqual([]);
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Controller } from '#shared/kube/controllers.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { readWakeUp } from '#shared/queue/parse.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
@@ -111,7 +112,7 @@ it('a controller whose retries are used up leaves a copy in the parked queue, an
   }
   expect(gaveUp).toEqual([{ controller: 'slices', error: 'denied' }]);
   expect(queues.parked.waiting().map((m) => decodeMessage(m.body))).toEqual([
-    { cluster: 'c', ns: 'ns', service: 'svc', part: 'sl', gen: 1, error: 'denied', parkedAt: clock.now },
+    { cluster: 'c', namespace: 'ns', service: 'svc', controller: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
   ]);
   expect(isClean(await readWork(table, service))).toBe(true);
 });

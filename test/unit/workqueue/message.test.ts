@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeWakeUp, readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { readWakeUp } from '#shared/queue/parse.ts';
+import { encodeWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { allAtLeaseEnd, coalesce, delayUntil, newWork, retry, retryAtLeaseEnd, wakeNow } from '#shared/workqueue/rules/message.ts';
 
@@ -46,7 +47,16 @@ describe('wake-ups', () => {
   it('a wake-up is read from the queue as it was sent', () => {
     const { message } = delayUntil(fresh(7, { observedAtMs: 5, delayedByBatch: true }), nowMs + 1_000_000, nowMs);
     for (const m of [message, { ...message, retryNumbers: { slices: 4 } }]) expect(readWakeUp(encodeWakeUp(m))).toEqual(m);
-    expect(JSON.parse(encodeWakeUp(fresh(7)))).toEqual({ v: 1, cluster: 'c', ns: 'ns', service: 'svc', gen: 7, seq: { ep: 0, sl: 0 }, due: nowMs });
+    expect(JSON.parse(encodeWakeUp(fresh(7)))).toEqual({
+      v: 1,
+      cluster: 'c',
+      namespace: 'ns',
+      service: 'svc',
+      generation: 7,
+      retryNumbers: { endpoints: 0, slices: 0 },
+      dueMs: nowMs,
+      delayedByBatch: false,
+    });
   });
 });
 

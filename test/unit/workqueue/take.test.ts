@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { readWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { readWakeUp } from '#shared/queue/parse.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
