@@ -10,8 +10,8 @@ import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import type { SyncMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { workKey } from '#shared/store/keys.ts';
 import type { Item, KeyRange, Table } from '#shared/store/table.ts';
@@ -253,7 +253,7 @@ export class SetMonitor {
     };
     for (const { body, delaySeconds = 0 } of messages) {
       if (own.isHostile) scheduler.after(delaySeconds * 1000, () => onWakeUp(own.cluster, profile.namespaces));
-      else if (set.tenant && isOfTenant((decodeMessage(body) as SyncMessage).ns))
+      else if (set.tenant && isOfTenant((decodeMessage(body) as WakeUpMessage).namespace))
         scheduler.after(delaySeconds * 1000, () => onWakeUp(`the tenant of ${own.cluster}`, 1));
     }
   }
