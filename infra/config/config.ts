@@ -27,6 +27,8 @@ export interface HubConfig {
   readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
   /** Keys of the customer's own; AWS's are used without. */
   readonly encryption: { readonly table?: string | undefined; readonly queues?: string | undefined; readonly logs?: string | undefined };
+  /** Provisioned units a second of the table and of its index. On demand without it. */
+  readonly capacity?: CapacityConfig | undefined;
   /** Units a second that the table takes at once, before it has grown with use. */
   readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
@@ -41,6 +43,17 @@ export interface HubConfig {
   readonly clusterset?: ClustersetConfig | undefined;
   /** Address of docs/runbook.md for the person on call. Alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
+}
+
+export interface CapacityConfig {
+  readonly reads: CapacityRange;
+  readonly writes: CapacityRange;
+}
+
+/** Auto scaling keeps the provisioned units within it. */
+export interface CapacityRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 export interface ClustersetConfig {

@@ -30,6 +30,14 @@ const proxy = text('the address of a proxy, http://HOST:PORT, without user and p
 /** The forms that Node's agents know: a range of addresses with "/" would match nothing. */
 const directHost = matches('a host, HOST:PORT, .DOMAIN, an address, FIRST-LAST of a range of IPv4 addresses, or *', /^(\*|[A-Za-z0-9._:*-]+)$/);
 
+const capacityRange = checked(
+  fields({
+    min: required(integer(1, 1_000_000)),
+    max: required(integer(1, 1_000_000)),
+  }),
+  ({ min, max }) => (max < min ? `max is ${max}, and at least min, ${min}, is needed` : undefined),
+);
+
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
@@ -91,6 +99,13 @@ export const hubShape: Shape<HubConfig> = checked(
         }),
         awsOwnedKeys,
         "Customer-managed KMS keys; AWS's own keys by default.",
+      ),
+      capacity: optional(
+        fields({
+          reads: required(capacityRange),
+          writes: required(capacityRange),
+        }),
+        'Provisioned units a second of the table, and again of its index, with auto scaling to 70 % use; on demand by default (docs/cost.md).',
       ),
       warmThroughput: optional(
         fields({

@@ -35,6 +35,19 @@ export interface HubInput {
         readonly logs?: string | undefined;
       }
     | undefined;
+  /** Provisioned units a second of the table, and again of its index, with auto scaling to 70 % use; on demand by default (docs/cost.md). */
+  readonly capacity?:
+    | {
+        readonly reads: {
+          readonly min: number;
+          readonly max: number;
+        };
+        readonly writes: {
+          readonly min: number;
+          readonly max: number;
+        };
+      }
+    | undefined;
   /** Throughput that the table serves at once, before it has scaled with use. */
   readonly warmThroughput?:
     | {

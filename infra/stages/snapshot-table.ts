@@ -1,25 +1,29 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, Capacity, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { HubConfig } from '#infra/config/config.ts';
+import type { CapacityConfig, CapacityRange, HubConfig } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
-export type SnapshotConfig = Partial<Pick<HubConfig, 'encryption' | 'warmThroughput'>>;
+export type SnapshotConfig = Partial<Pick<HubConfig, 'capacity' | 'encryption' | 'warmThroughput'>>;
+
+/** Auto scaling provisions units so that this share of them is used. */
+const targetUsePercent = 70;
 
 /** The one table. Its construct ids are a contract: a changed one replaces the table. */
 export class Snapshot extends Construct {
   readonly table: TableV2;
 
-  constructor(scope: Construct, id: string, { encryption, warmThroughput }: SnapshotConfig = {}) {
+  constructor(scope: Construct, id: string, { capacity, encryption, warmThroughput }: SnapshotConfig = {}) {
     super(scope, id);
     const warm = warmThroughput && {
       warmThroughput: { readUnitsPerSecond: warmThroughput.reads, writeUnitsPerSecond: warmThroughput.writes },
     };
+    const provisioned = capacity && scaledCapacity(capacity);
     this.table = new TableV2(this, 'Table', {
       partitionKey: { name: tableKey.partition, type: AttributeType.STRING },
       sortKey: { name: tableKey.sort, type: AttributeType.STRING },
-      billing: Billing.onDemand(),
+      billing: provisioned ? Billing.provisioned(provisioned) : Billing.onDemand(),
       timeToLiveAttribute: ttlAttribute,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
@@ -32,6 +36,8 @@ export class Snapshot extends Construct {
           partitionKey: { name: dirtyIndex.partition, type: AttributeType.STRING },
           sortKey: { name: dirtyIndex.sort, type: AttributeType.NUMBER },
           projectionType: ProjectionType.KEYS_ONLY,
+          // A wake-up of every service writes as many units to the index as to the table, and a full index refuses the table's writes too.
+          ...provisioned,
           ...warm,
         },
       ],
@@ -41,4 +47,10 @@ export class Snapshot extends Construct {
   get dirtyIndexArn(): string {
     return `${this.table.tableArn}/index/${dirtyIndex.name}`;
   }
+}
+
+function scaledCapacity({ reads, writes }: CapacityConfig): { readonly readCapacity: Capacity; readonly writeCapacity: Capacity } {
+  const within = ({ min, max }: CapacityRange): Capacity =>
+    Capacity.autoscaled({ minCapacity: min, maxCapacity: max, targetUtilizationPercent: targetUsePercent });
+  return { readCapacity: within(reads), writeCapacity: within(writes) };
 }

@@ -250,6 +250,16 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       /hub\.warmThroughput\.reads: 1: a whole number from 12000/,
     ],
     [
+      'provisioned capacity with a max below its min',
+      'hub: { capacity: { reads: { min: 5, max: 10 }, writes: { min: 50, max: 10 } } }',
+      /hub\.capacity\.writes: max is 10, and at least min, 50, is needed/,
+    ],
+    [
+      'provisioned capacity of no unit',
+      'hub: { capacity: { reads: { min: 0, max: 10 }, writes: { min: 1, max: 10 } } }',
+      /hub\.capacity\.reads\.min: 0: a whole number from 1 to 1000000 is needed/,
+    ],
+    [
       'active without an API',
       cluster('mode: active'),
       'clusters.yaml:3:5: clusters[0]: mode is active, but there is no api to write to: shadow and paused are allowed without one',

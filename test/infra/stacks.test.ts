@@ -38,6 +38,27 @@ describe('the table', () => {
     snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput: Match.absent() });
   });
 
+  it('provisioned capacity of the table and of its index scales within the range of the file', () => {
+    const fleet = fleetOf('hub: { capacity: { reads: { min: 500, max: 40000 }, writes: { min: 200, max: 10000 } } }').snapshotTemplate;
+    const scaled = (name: string, MinCapacity: number, MaxCapacity: number) => ({
+      [name]: { MinCapacity, MaxCapacity, TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 } },
+    });
+    const WriteProvisionedThroughputSettings = scaled('WriteCapacityAutoScalingSettings', 200, 10_000);
+    const ReadProvisionedThroughputSettings = scaled('ReadCapacityAutoScalingSettings', 500, 40_000);
+    fleet.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      BillingMode: 'PROVISIONED',
+      WriteProvisionedThroughputSettings,
+      GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, WriteProvisionedThroughputSettings })],
+      Replicas: [
+        Match.objectLike({
+          ReadProvisionedThroughputSettings,
+          GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, ReadProvisionedThroughputSettings })],
+        }),
+      ],
+    });
+    snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', { BillingMode: 'PAY_PER_REQUEST' });
+  });
+
   it('the table has the keys, the index and the TTL attribute that the code names', () => {
     snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       KeySchema: [

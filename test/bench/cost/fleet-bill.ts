@@ -1,3 +1,4 @@
+import { metricsPrice, price } from '#infra/cost/prices.ts';
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
@@ -6,9 +7,10 @@ import { burnRates } from '#infra/monitoring/objective.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { steadyPerCluster } from '#shared/contract/metrics.ts';
 import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { printCapacity } from './capacity.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { MeteredWorld, total, type Usage } from './metered-world.ts';
-import { emptyReceivesAMonth, metricsPrice, price } from './prices.ts';
+import { emptyReceivesAMonth } from './prices.ts';
 
 /** A cluster of 5,000 pods: 1,000 services of five in 20 namespaces. */
 const cluster = { namespaces: 20, services: 50, podsPerService: 5 };
@@ -20,6 +22,8 @@ const { relay, sweep } = defaultLimits;
 const resyncSeconds = sweep.resyncMinutes * 60;
 /** Metrics of the fleet beside those of each cluster. */
 const fleetMetrics = 50;
+
+const fleets = [1, 100, 1_000];
 
 /** US dollars a month of 100 clusters: a cluster with no change at all, and everything. */
 const goals = { clusters: 100, idleEach: 4, together: 1_250 };
@@ -46,6 +50,8 @@ export async function printFleetBill({ usage, changes }: { readonly usage: Usage
   ];
   printUnits(lines);
   printBill(lines);
+  const unitsOf = (key: 'readUnits' | 'writeUnits'): number => lines.reduce((sum, { units }) => sum + (units?.[key] ?? 0), 0);
+  printCapacity({ reads: unitsOf('readUnits'), writes: unitsOf('writeUnits') }, fleets);
   const history = historyEach * changesAMonth;
   console.log(
     `The history (settings.historyDays) is ${history.toFixed(3)} of that a cluster, ${(history * goals.clusters).toFixed(2)} for ${goals.clusters}.`,
@@ -67,7 +73,6 @@ function printUnits(lines: readonly Line[]): void {
 }
 
 function printBill(lines: readonly Line[]): void {
-  const fleets = [1, 100, 1_000];
   console.log('A month of such clusters (US dollars)\n');
   console.log(`| | ${fleets.map((n) => `${n} ${n === 1 ? 'cluster' : 'clusters'}`).join(' | ')} |`);
   console.log(`| --- |${fleets.map(() => ' --- |').join('')}`);
