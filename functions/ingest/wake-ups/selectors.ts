@@ -7,8 +7,8 @@ import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
-/** Services of one page: each may have 256 KB (relay.maxServiceBytes), and eight namespaces are read at a time. */
-const servicesPerPage = 50;
+/** Services of one page, which takes at most 7.5 MiB: each has up to 256 KiB (relay.maxServiceBytes). Eight namespaces are read at a time. */
+const servicesPerPage = 30;
 
 /**
  * Yields the selectors of the namespace's Services, page by page, as new as the call. A Service that opts in has the selector of its annotation even if the
