@@ -119,6 +119,17 @@ describe('a service that is handed over', () => {
       /^Not known: served by the built-in controllers since 2026-01-02T00:00:2\S+ \(handed back\); the hub keeps no history of their writes\.$/,
     );
   });
+
+  it('a time after a Service that opts in was deleted is not known, although the run then neither reads nor writes', async () => {
+    const { world, pass } = await smallCluster([optedIn(), ...pods(2)], beside);
+    await pass(10);
+    world.store.remove('Service', 'default', 'svc');
+    await pass(20);
+    world.store.apply(aService());
+    world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
+    await pass(20);
+    expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringMatching(/^Not known: not written since /) });
+  });
 });
 
 describe('a cluster in shadow mode', () => {

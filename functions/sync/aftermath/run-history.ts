@@ -72,8 +72,8 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
   ];
   const changed = run ? changesOf(run, maxNamed) : { changes: [], more: 0 };
-  // A run that neither read nor wrote an output knows no writer.
-  const writer = run && run.server.records.length > 0 ? writerAfter(run) : undefined;
+  // A run that neither read, wrote nor forgot an output knows no writer.
+  const writer = run && (run.server.records.length > 0 || hasForgotten(run)) ? writerAfter(run) : undefined;
   return {
     atMs: beganMs,
     generation: claim.item.generation,
@@ -107,6 +107,8 @@ const isUnknown = ({ server, inputs, result }: Reached): boolean =>
   inputs.outputs.some(
     (o) => o.isMetadataOnly && (endedKinds({ inputs, result }).includes(o.kind) || server.records.some((r) => nameOf(r) === nameOf(o))),
   );
+
+const hasForgotten = ({ inputs, result }: Reached): boolean => inputs.outputs.some((o) => endedKinds({ inputs, result }).includes(o.kind));
 
 /** The run forgets the outputs of a service that is gone, of the controllers that are done with it. */
 const endedKinds = ({ inputs, result }: Pick<Reached, 'inputs' | 'result'>): readonly OutputKind[] =>
