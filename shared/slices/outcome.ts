@@ -48,6 +48,17 @@ export function handOverWaitsEvent(service: Service, isToHub: boolean): EventSke
   };
 }
 
+/** The former writer's slices are deleted, because those of the next writer serve every ready address. */
+export const handedOverEvent = (service: Service, isToHub: boolean): EventSketch => ({
+  type: 'Normal',
+  reason: isToHub ? 'HandedOver' : 'HandedBack',
+  message: isToHub
+    ? 'fleet-endpoints writes the slices by the annotation; the Endpoints and slices of the former writer are deleted'
+    : 'The Service has a selector again, and its slices are written for it; the slices of the opt-in are deleted',
+  regarding: serviceReference(service),
+  component: slicesComponent,
+});
+
 /** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
 export function isNamespaceTerminating(failure: ApiFailure): boolean {
   return failure.causes.includes('NamespaceTerminating');

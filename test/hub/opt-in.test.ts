@@ -364,11 +364,14 @@ describe('a service whose selector is removed', () => {
     await passWithoutGap(small, 5, four);
     expect([by(small.world, slicesManagedBy), small.world.store.list('Endpoints')]).toEqual([[], []]);
     expect(served(ours(small.world))).toEqual(four);
+    const told = () => events(small.world).map(({ type, reason, involvedObject }) => [type, reason, involvedObject.name]);
+    expect(told()).toEqual([['Normal', 'HandedOver', 'svc']]);
     small.world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
     await passWithoutGap(small, 5, four);
     expect(ours(small.world)).toEqual([]);
     expect(served(by(small.world, slicesManagedBy))).toEqual(four);
     expect(small.world.store.list('Endpoints')).toHaveLength(1);
+    expect(told()).toContainEqual(['Normal', 'HandedBack', 'svc']);
   });
 
   it('a service keeps its addresses while the snapshot has lost sight of its pods', async () => {

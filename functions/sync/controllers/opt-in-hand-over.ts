@@ -12,7 +12,7 @@ import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types
 import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
-import { handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
+import { handedOverEvent, handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -126,8 +126,10 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
     return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
-  if (withdrawn.length > 0 || leftovers.slices.length > 0)
+  if (gone.length > 0) {
     deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
+    if (inputs.service && by !== 'none') await deps.events.record(run.brief, handedOverEvent(inputs.service, by === 'opt-in'));
+  }
   await forgetPreview(run, by);
   // Shadow mode compares from now on, in a run without writes of ours.
   if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
