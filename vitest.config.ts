@@ -36,6 +36,7 @@ export default defineConfig({
       'test/console/**',
       'test/contract-java/**',
       'test/package/**',
+      'test/packets/**',
       'test/simulation/mutants.test.ts',
       'test/relay/large-objects.test.ts',
     ],
