@@ -364,7 +364,8 @@ describe('a service whose selector is removed', () => {
     await passWithoutGap(small, 5, four);
     expect([by(small.world, slicesManagedBy), small.world.store.list('Endpoints')]).toEqual([[], []]);
     expect(served(ours(small.world))).toEqual(four);
-    const told = () => events(small.world).map(({ type, reason, involvedObject }) => [type, reason, (involvedObject as { readonly name: string }).name]);
+    const told = () =>
+      events(small.world).map(({ type, reason, involvedObject }) => [type, reason, (involvedObject as { readonly name: string }).name]);
     expect(told()).toEqual([['Normal', 'HandedOver', 'svc']]);
     small.world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
     await passWithoutGap(small, 5, four);
