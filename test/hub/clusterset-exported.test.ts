@@ -106,6 +106,18 @@ describe('the Ready condition', () => {
   });
 });
 
+it.each(['off', 'shadow'] as const)('an importer whose imports are switched to %s confirms nothing any more', async (imports) => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(20);
+  const confirmed = () => world.table.dump().flatMap(({ pk, sk }) => (pk.startsWith('IMPORTED#') ? [sk] : []));
+  expect(confirmed()).toEqual(['web#a']);
+  const record = await readCluster(world.table, 'a');
+  if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports });
+  world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+  await world.pass(20);
+  expect(confirmed()).toEqual([]);
+});
+
 it('an importer whose namespace takes no imports pays nothing for a change of a pod', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), l: withoutLabel() });
   await world.pass(120);

@@ -31,10 +31,12 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
-  // Imports stay as they are after a switch to off.
-  if (run.meta.clusterset.imports === 'off') return ok;
+  const { imports } = run.meta.clusterset;
   try {
-    const outcome = await (run.meta.clusterset.imports === 'shadow' ? preview(run) : writeImport(run));
+    if (imports !== 'active') await confirmNoImport(run);
+    // Imports stay as they are after a switch to off.
+    if (imports === 'off') return ok;
+    const outcome = await (imports === 'shadow' ? preview(run) : writeImport(run));
     await saveReport(run);
     return outcome;
   } catch (error) {
