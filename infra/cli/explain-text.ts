@@ -34,6 +34,7 @@ const styles: { readonly [S in ServiceState]?: Style } = {
   Contested: 'bad',
   Different: 'bad',
   InvalidAnnotation: 'bad',
+  NoWriter: 'bad',
 };
 
 /** Written endpoints without a ready pod are bad news. */

@@ -42,6 +42,7 @@ export const serviceStates = [
   'Different',
   'HandOver',
   'NotWritten',
+  'NoWriter',
   'NoSelector',
   'InvalidAnnotation',
   'DerivedFromImport',

@@ -58,7 +58,7 @@ function progressOf({ service, work, meta, difference, contested, now }: Explain
       ? { state: 'Different', text: 'the cluster’s own controllers wrote something different' }
       : { state: 'Comparing', text: 'a difference is not confirmed yet' };
   }
-  if (!tasks.includes('write')) return { state: 'NotWritten', text: `nothing is written: ${slices.why}` };
+  if (!tasks.includes('write')) return { state: slices.who === 'nobody' ? 'NoWriter' : 'NotWritten', text: `nothing is written: ${slices.why}` };
   if (contested) {
     const text = `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
     return { state: 'Contested', text };

@@ -7,7 +7,7 @@ import { setView } from './set-view.ts';
 const shown = 50;
 
 const good: readonly ServiceState[] = ['Written', 'Same'];
-const bad: readonly ServiceState[] = ['Failing', 'CircuitOpen', 'Contested', 'Different', 'InvalidAnnotation'];
+const bad: readonly ServiceState[] = ['Failing', 'CircuitOpen', 'Contested', 'Different', 'InvalidAnnotation', 'NoWriter'];
 
 /** Redraws each part only when it changes, so a selection or an input stays. `history` is placed below the summary. */
 export function explanationView(history: HTMLElement) {

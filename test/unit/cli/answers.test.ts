@@ -10,6 +10,7 @@ import { explainService } from '#shared/explain/explain.ts';
 import { reasons, serviceStates } from '#shared/explain/explanation.ts';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { addressesThen, notKnown } from '#shared/history/then.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { input, meta } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
@@ -57,6 +58,13 @@ it('the explanation as data has each pod with its state and reason', () => {
   expect(slices[2]).toEqual([false, true, true, 'Terminating', '2026-03-01T10:00:00Z']);
   expect(pods.map((p) => p.ready)).toEqual([true, false, false]);
   expect(pods[2]?.endpoints).toMatchObject({ listed: false, reason: 'Terminating', serving: null });
+});
+
+it('a Service that opts in has no writer while the switch of its cluster is off', () => {
+  const { selector: _, ...spec } = service().spec ?? {};
+  const optsIn = { ...service(), spec, metadata: { ...service().metadata, annotations: { [annotationSelector]: 'app=a' } } };
+  const explained = (optIn: 'off' | 'active') => explainService(input({ service: optsIn, meta: meta({ mode: 'shadow', optIn }) })).state;
+  expect([explained('off'), explained('active')]).toEqual(['NoWriter', 'Written']);
 });
 
 const record: HistoryRecord = {
