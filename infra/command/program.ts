@@ -7,6 +7,7 @@ import { installation, packageName } from '#infra/installation.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { configCommand } from './config-command.ts';
 import { consoleCommand } from './console-command.ts';
+import { costCommand } from './cost-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { historyCommand } from './history-command.ts';
 import { redriveCommand } from './redrive-command.ts';
@@ -25,8 +26,7 @@ export function program(): Command {
     .addHelpText(
       'after',
       `
-Examples:
-  $ fleet-endpoints start                     # with a demonstration cluster
+Example:
   $ fleet-endpoints explain demo-1 shop/web   # why a pod is an address, or not
 Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     );
@@ -37,6 +37,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     historyCommand(),
     clusterCommand(),
     redriveCommand(),
+    costCommand(),
     relayCommand(),
     configCommand(),
   ])

@@ -90,7 +90,7 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
 /** Returns the period in seconds, for at most 180 points a chart. */
 export const periodOf = (minutes: number): number => (minutes <= 180 ? 60 : 300);
 
-async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
+export async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
   const { DashboardBody = '{}' } = await client.send(new GetDashboardCommand({ DashboardName: name }));
   return DashboardBody;
 }
@@ -103,7 +103,7 @@ interface Span {
 }
 
 /** Returns the values of each query from `from` on, with null for a missing value. */
-async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
+export async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
   const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) => queries.slice(i * maxQueries, (i + 1) * maxQueries));
   return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();
 }

@@ -1,4 +1,7 @@
-/** US dollars in us-east-1 on arm64, November 2026. Other regions cost up to half as much again; the proportions are the same. */
+/** Other regions cost up to half as much again, in about the same proportions. */
+export const priceBasis = 'us-east-1, November 2026, arm64, without free tier, discounts and data transfer';
+
+/** US dollars. */
 export const price = {
   writeUnit: 0.625e-6,
   readUnit: 0.125e-6,

@@ -1,5 +1,6 @@
 import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { ingestTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction } from './function.ts';
@@ -18,7 +19,7 @@ export class Ingest extends Construct {
       description: 'events of the clusters to snapshot and wake-ups',
       hub,
       table,
-      memoryMiB: 1024,
+      memoryMiB: functionMemoryMiB.ingest,
       timeout: ingestTimeout,
       clusterMetrics: hub.clusterMetrics,
       // Entries that must wait (a second look at an output, a session in doubt) go back to the queue they came from.

@@ -5,6 +5,7 @@ import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
+import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
@@ -30,7 +31,7 @@ export class Sweep extends Construct {
       hub,
       table,
       // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
-      memoryMiB: 1769,
+      memoryMiB: functionMemoryMiB.sweep,
       timeout: Duration.seconds(55),
       clusterMetrics: hub.clusterMetrics,
       // It is called by the clock, but what it sends begins chains that are followed across functions.

@@ -1,6 +1,7 @@
 import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { syncTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -28,7 +29,7 @@ export class Sync extends Construct {
       hub,
       table,
       // One vCPU: more memory buys nothing for one event loop.
-      memoryMiB: 1769,
+      memoryMiB: functionMemoryMiB.sync,
       timeout: syncTimeout,
       clusterMetrics: hub.clusterMetrics,
       // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
