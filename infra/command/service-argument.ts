@@ -6,12 +6,24 @@ import type { Table } from '#shared/store/table.ts';
 
 export const withService = (command: Command): Command =>
   command
-    .argument('[cluster]', 'its id; without one the clusters are listed')
+    .argument('[cluster]', "its id, or the cluster of kubectl's context")
     .argument('[service]', 'NAMESPACE/SERVICE; without one the services are listed')
     .option('-n, --namespace <name>', 'with SERVICE or svc/SERVICE as the argument');
 
-/** Throws a UsageError for an unknown cluster, and for a service without its namespace. */
+/**
+ * Without a cluster the first argument is the service, as `kubectl endpoints explain svc/web -n shop` has it, and kubectl's context chooses the cluster.
+ * Throws a UsageError for an unknown cluster, and for a service without its namespace.
+ */
 export async function serviceOf(table: Table, chosen: string | undefined, service: string | undefined, namespace?: string): Promise<ServiceKey> {
+  const alone = service === undefined && chosen !== undefined ? serviceName(chosen, namespace) : undefined;
+  if (alone) {
+    const [{ clusterOfContext }, { listClusters }] = await Promise.all([
+      import('#infra/cli/kubectl-context.ts'),
+      import('#shared/clusters/record.ts'),
+    ]);
+    const clusters = await listClusters(table);
+    if (!clusters.includes(chosen as string)) return { cluster: clusterOfContext(clusters), ...alone };
+  }
   const [{ chosenClusters }, { listServices }, { listedNames }] = await Promise.all([
     import('#infra/cli/connect-hub.ts'),
     import('#infra/cli/list-services.ts'),
