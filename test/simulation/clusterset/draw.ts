@@ -40,6 +40,8 @@ export interface SetProfile {
   readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
+  /** The API server of an importer refuses the writes of one object. */
+  readonly refuses: boolean;
   /** A tenant of an exporter exports as much as an API server stores. */
   readonly tenant: boolean;
 }
@@ -90,6 +92,7 @@ export function drawSet(
     // Drawn apart: the worlds without it are as they were.
     hostile: new Random(seed + 0x5e77).chance(0.35),
     hubTrouble: drawTrouble(new Random(seed + 0x5e78)),
+    refuses: wanted === undefined && new Random(seed + 0x5e7a).chance(0.2),
     tenant: wanted === undefined && new Random(seed + 0x5e79).chance(tenantShare),
     ...changes,
   };

@@ -4,6 +4,7 @@ import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { labelMcsService } from '#shared/kube/names.ts';
 import { Lambdas } from '../lambdas.ts';
 import { Life } from '../life.ts';
 import type { Monitor } from '../monitor.ts';
@@ -22,7 +23,7 @@ import type { QueueName } from '../world-state.ts';
 import type { MemberProfile } from './draw.ts';
 import { HostileRelay, hostileId } from './hostile-relay.ts';
 import { reachable } from './reachable-table.ts';
-import { isMcsKind, namespacesOf, type SetMember, type SetState } from './set-state.ts';
+import { isMcsKind, type Labelled, namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
 export interface MemberParts {
   readonly mutant: Mutant | undefined;
@@ -54,6 +55,8 @@ export class Member implements SetMember {
   awaySince = Number.POSITIVE_INFINITY;
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
+  /** The object of one import whose writes its API server refuses. */
+  refused: { readonly kind: string; readonly name: string; readonly error: ClusterApiError } | undefined;
   /** It was taken out of the fleet. */
   hasLeft = false;
   wentBack = false;
@@ -116,6 +119,10 @@ export class Member implements SetMember {
 
   get workers(): number {
     return this.#lambdas?.syncContainers ?? 0;
+  }
+
+  checkRefused(kind: string, { metadata: { name, labels = {} } }: Labelled): void {
+    if (kind === this.refused?.kind && (labels[labelMcsService] ?? name) === this.refused.name) throw this.refused.error;
   }
 
   fail(what: string): void {

@@ -22,6 +22,7 @@ const quiet = {
   departs: false,
   strays: 0,
   hostile: false,
+  refuses: false,
   tenant: false,
   hubTrouble: 'none',
 } as const;

@@ -22,8 +22,8 @@ import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
 import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
-import { isMcsKind, type SetMember, type SetState } from './set-state.ts';
-import { addressesIn, hasCopies, importedSlices, isExported, type Labelled, showsIn, takesImports } from './set-truth.ts';
+import { isMcsKind, type Labelled, type SetMember, type SetState } from './set-state.ts';
+import { addressesIn, hasCopies, importedSlices, isExported, showsIn, takesImports } from './set-truth.ts';
 
 /** Reads of a cluster's record by one process. */
 interface Word {
@@ -170,12 +170,19 @@ export class SetMonitor {
         if (kind === 'Pod') this.#word(actor, member.cluster).isAsked = true;
         return (api.list as (...args: unknown[]) => Promise<never>)(kind, ...more);
       },
+      dryRunCreate: async (kind, object) => {
+        served(kind);
+        member.checkRefused(kind, object as Labelled);
+        return api.dryRunCreate(kind, object);
+      },
       create: async (kind, object) => {
         served(kind);
+        member.checkRefused(kind, object as Labelled);
         return this.#watched(actor, member, kind, { after: object as Labelled }, () => api.create(kind, object));
       },
       replace: async (kind, object) => {
         served(kind);
+        member.checkRefused(kind, object as Labelled);
         const { namespace = '', name = '' } = object.metadata;
         const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
         return this.#watched(actor, member, kind, { before, after: object as Labelled }, () => api.replace(kind, object));

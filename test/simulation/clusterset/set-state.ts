@@ -8,6 +8,10 @@ import type { SimulatedTable } from '../simulated-table.ts';
 import type { WorldState } from '../world-state.ts';
 import type { MemberProfile, SetProfile } from './draw.ts';
 
+export interface Labelled {
+  readonly metadata: { readonly namespace?: string; readonly name?: string; readonly labels?: { readonly [key: string]: string } };
+}
+
 /** One cluster of the set. */
 export interface SetMember extends WorldState {
   readonly takesPart: MemberProfile;
@@ -16,6 +20,8 @@ export interface SetMember extends WorldState {
   readonly network: string;
   /** The kinds of the Multi-Cluster Services API are installed. */
   readonly servesMcs: boolean;
+  /** Rejects a write of the object that its API server refuses. */
+  checkRefused(kind: string, object: Labelled): void;
   /** It was taken out of the fleet. */
   readonly hasLeft: boolean;
   /** Its relay is in an attacker's hands. */

@@ -18,9 +18,6 @@ import { setKey } from '#shared/store/keys.ts';
 import { hostileName } from './hostile-relay.ts';
 import { namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
-export interface Labelled {
-  readonly metadata: { readonly namespace?: string; readonly name?: string; readonly labels?: { readonly [key: string]: string } };
-}
 type Ports = readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
 type Conditions = readonly { readonly type: string; readonly status: string }[];
 

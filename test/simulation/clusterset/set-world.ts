@@ -1,4 +1,6 @@
 /** One seed's world of several clusters, one hub, and people who export and import between them. */
+
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { type ClustersetMembership, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -149,6 +151,7 @@ export class SetWorld implements SetState {
     const at = (share: number): number => Math.floor(profile.faultsUntilMs * share);
     const exporter = random.pick(honest.filter((m) => m.takesPart.exports));
     if (set.silentMs > 0) scheduler.after(random.between(5_000, 18_000), () => !exporter.hasLeft && exporter.silence(set.silentMs));
+    if (set.refuses) this.#planRefusals();
     if (set.uninstalls) {
       const member = random.pick(honest);
       scheduler.after(random.between(at(0.2), at(0.6)), () => member.uninstall(random.between(1_000, at(0.3))));
@@ -166,6 +169,26 @@ export class SetWorld implements SetState {
         void drainCluster(this.table, member.cluster, scheduler.now);
       });
     }
+  }
+
+  /** Until the end of the faults. A refused import is tried again within five minutes. */
+  #planRefusals(): void {
+    const { scheduler, profile } = this;
+    const random = new Random(this.seed + 0x5e7b);
+    const importer = random.pick(this.members.filter((m) => m.takesPart.imports));
+    const kind = random.pick(['Service', 'ServiceImport', 'EndpointSlice']);
+    const error = new ClusterApiError(
+      'refused',
+      random.pick([{ status: 403, reason: 'Forbidden' }, { status: 422, reason: 'Invalid' }, { status: 500 }]),
+    );
+    scheduler.after(random.between(0, profile.faultsUntilMs / 2), () => {
+      importer.say(`refuses ${kind} of import s0: ${error.status}`);
+      importer.refused = { kind, name: 's0', error };
+    });
+    scheduler.at(this.faultsEnd, () => {
+      importer.refused = undefined;
+      importer.prescribedUntil = Math.max(importer.prescribedUntil, scheduler.now + 400_000);
+    });
   }
 
   close(): void {
