@@ -53,8 +53,9 @@ export class FleetCluster extends Construct {
       quarantineUrl: hub.quarantineQueueUrl,
     });
     // Known before the first message can arrive.
-    consume(this, 'EventsToIngest', queues.events, hub.ingestFunction, cluster.concurrency.ingest).node.addDependency(registration);
-    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(registration);
+    const before = [registration, ...hub.consumers];
+    consume(this, 'EventsToIngest', queues.events, hub.ingestFunction, cluster.concurrency.ingest).node.addDependency(...before);
+    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(...before);
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,

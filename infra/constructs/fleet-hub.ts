@@ -1,7 +1,7 @@
 import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { configShape } from '#infra/config/config-shape.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
@@ -92,6 +92,9 @@ export class FleetHub extends Construct implements IFleetHub {
   }
   get syncFunction(): IFunction {
     return this.sync.function.fn;
+  }
+  get consumers(): readonly IDependable[] {
+    return [this.ingest.live, this.sync.live];
   }
   get ingestRoleArn(): string {
     return this.ingest.function.role.roleArn;

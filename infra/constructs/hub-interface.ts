@@ -1,5 +1,5 @@
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IConstruct } from 'constructs';
+import type { IConstruct, IDependable } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 
 /** The attributes of a hub that the stack of a cluster uses. */
@@ -8,6 +8,8 @@ export interface IFleetHub extends IConstruct {
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;
   readonly syncFunction: IFunction;
+  /** The aliases that consume a cluster's queues, if the hub is of the same app: they must exist before the first event source mapping names them. */
+  readonly consumers: readonly IDependable[];
   readonly ingestRoleArn: string;
   readonly syncRoleArn: string;
   readonly sweepRoleArn: string;

@@ -36,6 +36,7 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
     readonly registerFunction = LambdaFunction.fromFunctionArn(this, 'Register', registerFunctionArn);
     readonly ingestFunction = LambdaFunction.fromFunctionArn(this, 'Ingest', ingestFunctionArn);
     readonly syncFunction = LambdaFunction.fromFunctionArn(this, 'Sync', syncFunctionArn);
+    readonly consumers = [];
     readonly ingestRoleArn = ingestRoleArn;
     readonly syncRoleArn = syncRoleArn;
     readonly sweepRoleArn = sweepRoleArn;

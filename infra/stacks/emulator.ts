@@ -40,7 +40,7 @@ const batchActions: readonly string[] = ['sqs:SendMessage', 'sqs:ChangeMessageVi
 
 /**
  * On AWS the right to an action is the right to it ten at a time; the local cloud wants that by a name of its own. Requests there do not have
- * dynamodb:LeadingKeys, so a condition that the key is there would refuse all.
+ * some keys, so a condition that the key is there would refuse all.
  */
 function fitPolicy(policy: CfnPolicy): void {
   const document = policy.policyDocument;
@@ -54,9 +54,11 @@ function fitPolicy(policy: CfnPolicy): void {
   });
 }
 
+const unknownKeys = ['dynamodb:LeadingKeys', 'sts:IdentityTokenAudience'];
+
 function withoutKeyPresence(statement: PolicyStatement): PolicyStatement {
   const { Null, ...conditions } = statement.Condition ?? {};
-  return Null && 'dynamodb:LeadingKeys' in Null ? { ...statement, Condition: conditions } : statement;
+  return Null && unknownKeys.some((key) => key in Null) ? { ...statement, Condition: conditions } : statement;
 }
 
 /** On AWS aws:PrincipalArn is a session's role; on the local cloud it is the session, and the administrator's is the account. */

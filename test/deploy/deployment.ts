@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import { functionLog } from './function-log.ts';
 import { run } from './operator.ts';
 import { issuer, type ServedCluster } from './served-cluster.ts';
 
@@ -104,15 +105,9 @@ export class Deployment {
     return this.script('relay', ['manifest', id, ...how, ...files]);
   }
 
-  /** All that the functions of every hub have written since then (ms since the epoch), in order. */
-  async logLines(startTime = 0): Promise<readonly string[]> {
-    const { logGroups } = (await this.cloud.call('logs', 'describe_log_groups')) as { logGroups: readonly { logGroupName: string }[] };
-    const written: { timestamp: number; message: string }[] = [];
-    for (const { logGroupName } of logGroups) {
-      const { events } = (await this.cloud.call('logs', 'filter_log_events', { logGroupName, startTime })) as { events: typeof written };
-      written.push(...events);
-    }
-    return written.sort((a, b) => a.timestamp - b.timestamp).map(({ message }) => message.trim());
+  /** The log of the functions of every hub since then (ms since the epoch), in order. */
+  logLines(startTime = 0): Promise<readonly string[]> {
+    return functionLog(this.cloud, startTime);
   }
 
   /** Writes clusters.yaml with these clusters, and with clusters without a relay whose API servers are at the URLs. */

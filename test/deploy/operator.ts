@@ -8,13 +8,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export interface CommandOptions {
   readonly env?: Environment;
   readonly input?: string;
+  /** By default the root of this tree. */
+  readonly cwd?: string;
   readonly timeoutMs?: number;
 }
 
 /** Resolves to a command's output. Rejects with the end of the output if the command fails or takes too long. */
 export async function run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<{ stdout: string; stderr: string }> {
-  const { env, input = '', timeoutMs = 5 * 60_000 } = options;
-  const child = spawn(command, args, { cwd: root, stdio: 'pipe', detached: true, ...(env && { env: { ...env } }) });
+  const { env, input = '', cwd = root, timeoutMs = 5 * 60_000 } = options;
+  const child = spawn(command, args, { cwd, stdio: 'pipe', detached: true, ...(env && { env: { ...env } }) });
   const kill = (): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { pack } from '#test/package/installed.ts';
+import { join } from 'node:path';
 import type { Deployment } from './deployment.ts';
-import { eventually, run } from './operator.ts';
+import { eventually } from './operator.ts';
+import { installApp } from './package-folder.ts';
 import type { Step } from './step.ts';
 
 /** A cluster's stack in its owner's app: the package is installed from its archive into a folder outside of this tree. */
@@ -12,12 +11,7 @@ export function ownersApp(hub: Deployment): Step {
     fact: 'an app outside of the tree installs the package and deploys a cluster of its own to the hub that it knows by outputs, and takes it away',
     async check() {
       const folder = join(hub.folder, 'owners-app');
-      await cp('test/deploy/owners-app', folder, { recursive: true });
-      const archive = await pack(join(hub.folder, 'packed'));
-      await run('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', '--prefix', folder, archive]);
-      // The CDK is this checkout's: what fits templates to the local cloud knows the constructs by their classes.
-      await mkdir(join(folder, 'node_modules'), { recursive: true });
-      for (const peer of ['aws-cdk-lib', 'constructs']) await symlink(resolve('node_modules', peer), join(folder, 'node_modules', peer));
+      await installApp('test/deploy/owners-app', folder);
       const app = `${process.execPath} ${join(folder, 'app.mjs')}`;
       const deployed = await hub.cdkOf(app, folder, 'deploy', '--all', '--require-approval', 'never');
       assert.match(deployed, /TeamCluster/);

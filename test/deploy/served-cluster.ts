@@ -36,8 +36,9 @@ export class ServedCluster {
   }
 
   /** Kubernetes' own endpoint controllers run at first, as on any cluster. */
-  static async start(id: string, cloud: LocalCloud, folder: string): Promise<ServedCluster> {
-    const controlPlane = await startControlPlane({ controllers: `${builtIn},endpoints-controller,endpointslice-controller` });
+  static async start(id: string, cloud: LocalCloud, folder: string, endpointControllers: 'on' | 'off' = 'on'): Promise<ServedCluster> {
+    const controllers = endpointControllers === 'on' ? `${builtIn},endpoints-controller,endpointslice-controller` : builtIn;
+    const controlPlane = await startControlPlane({ controllers });
     const secret = await cloud.call('secretsmanager', 'create_secret', { Name: `writer-${id}`, SecretString: '{"token":"none yet"}' });
     const cluster = new ServedCluster(id, controlPlane, (secret as { ARN: string }).ARN, cloud, folder);
     await cluster.api.create('Node', '', { metadata: { name: 'node' } });
@@ -84,7 +85,7 @@ export class ServedCluster {
    * Plays the kubelet: environment, volumes and mounts are those of the printed Deployment, and the API server issues the tokens. The pod's paths lie under a
    * folder, so paths in the manifest are read there.
    */
-  async startRelay(manifest: string): Promise<void> {
+  async startRelay(manifest: string, program = 'dist/relay/relay.mjs'): Promise<void> {
     const root = join(this.#folder, `${this.id}-pod`);
     const { server, ca = '' } = this.controlPlane.connection;
     const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -109,7 +110,7 @@ export class ServedCluster {
       RELAY_HOST: '127.0.0.1',
     };
     const log = openSync(join(this.#folder, `${this.id}-relay.log`), 'a');
-    const relay = spawn(process.execPath, ['dist/relay/relay.mjs'], { env, stdio: ['ignore', log, log] });
+    const relay = spawn(process.execPath, [program], { env, stdio: ['ignore', log, log] });
     closeSync(log);
     const kill = (): boolean => relay.kill('SIGKILL');
     process.once('exit', kill);
@@ -161,19 +162,28 @@ export class ServedCluster {
   /** Addresses of the service, as its Endpoints and as its slices have them. */
   async addresses(): Promise<{ readonly endpoints: readonly string[]; readonly slices: readonly string[] }> {
     const endpoints = await this.api.get('Endpoints', 'default', 'web');
-    const slices = (await this.api.list('EndpointSlice', 'default')).items.filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === 'web');
     return {
       endpoints: (endpoints?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip)).sort(),
-      slices: slices.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready).flatMap((e) => e.addresses)).sort(),
+      slices: await this.sliceAddresses('web'),
     };
   }
 
-  async untilAddresses(wanted: readonly string[]): Promise<void> {
-    await eventually(`${this.id} has the addresses ${wanted.join(', ')} in Endpoints and slices`, async () => {
-      const found = await this.addresses();
-      if (found.endpoints.join() === wanted.join() && found.slices.join() === wanted.join()) return true;
-      throw new Error(`there are ${JSON.stringify(found)}; the relay:\n${await this.relayLog()}`);
-    });
+  async sliceAddresses(service: string): Promise<readonly string[]> {
+    const { items } = await this.api.list('EndpointSlice', 'default');
+    const slices = items.filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === service);
+    return slices.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready).flatMap((e) => e.addresses)).sort();
+  }
+
+  async untilAddresses(wanted: readonly string[], timeoutMs?: number): Promise<void> {
+    await eventually(
+      `${this.id} has the addresses ${wanted.join(', ')} in Endpoints and slices`,
+      async () => {
+        const found = await this.addresses();
+        if (found.endpoints.join() === wanted.join() && found.slices.join() === wanted.join()) return true;
+        throw new Error(`there are ${JSON.stringify(found)}; the relay:\n${await this.relayLog()}`);
+      },
+      timeoutMs,
+    );
   }
 
   async stop(): Promise<void> {

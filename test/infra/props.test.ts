@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { configSchema, propsText } from '#infra/config/schema-text.ts';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
@@ -37,6 +38,17 @@ it('props follow the rules of clusters.yaml, and a mistake names the construct a
   const hub = new FleetHub(scope, 'Hub');
   expect(() => new FleetCluster(scope, 'A', { hub, id: 'Shop', relay })).toThrow(/^FleetCluster S\/A: id: "Shop" is not 1 to 32 of a-z/);
   expect(() => new FleetCluster(scope, 'B', { hub, id: 'b', mode: 'active', relay })).toThrow(/there is no api to write to/);
+});
+
+it('in one stack a cluster’s queues are consumed after the aliases that consume them exist', () => {
+  const scope = stack();
+  const hub = new FleetHub(scope, 'Hub');
+  new FleetCluster(scope, 'A', { hub, id: 'a', relay });
+  const template = Template.fromStack(scope);
+  const aliases = Object.keys(template.findResources('AWS::Lambda::Alias'));
+  expect(aliases).toHaveLength(2);
+  const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
+  expect(mappings.map((mapping) => mapping.DependsOn)).toEqual([expect.arrayContaining(aliases), expect.arrayContaining(aliases)]);
 });
 
 it('a cluster whose credentials the hub may not read is refused at the synthesis', () => {

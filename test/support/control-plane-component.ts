@@ -20,6 +20,8 @@ export interface ComponentSetup {
   /** URL that answers 200 once it is ready. */
   readonly health: string;
   readonly token?: string;
+  /** By default that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export function controlPlaneComponent(setup: ComponentSetup): Component {
@@ -34,7 +36,10 @@ export function controlPlaneComponent(setup: ComponentSetup): Component {
       if (child) throw new Error(`${setup.name} is running already`);
       if (given) flags = given;
       const log = openSync(setup.logFile, 'a');
-      const started = spawn(setup.binary, [setup.name, ...setup.args, ...flags], { stdio: ['ignore', log, log] });
+      const started = spawn(setup.binary, [setup.name, ...setup.args, ...flags], {
+        stdio: ['ignore', log, log],
+        ...(setup.env && { env: setup.env }),
+      });
       closeSync(log);
       child = started;
       started.once('exit', () => {

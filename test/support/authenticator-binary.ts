@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder, go } from './kubernetes-module.ts';
+
+const module = fileURLToPath(new URL('../eks-authenticator/', import.meta.url));
+
+/** Path of aws-iam-authenticator, unchanged, of the version in test/eks-authenticator/go.mod. Built once: a minute of one core. */
+export async function authenticatorBinary(say: (line: string) => void = console.error): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(join(module, 'go.sum')));
+  const folder = join(cacheFolder, `aws-iam-authenticator-${hash.digest('hex').slice(0, 16)}`);
+  const binary = join(folder, 'aws-iam-authenticator');
+  const isBuilt = await access(binary).then(
+    () => true,
+    () => false,
+  );
+  if (isBuilt) return binary;
+  say(`building aws-iam-authenticator (a minute the first time): ${binary}`);
+  await mkdir(folder, { recursive: true });
+  // Another process may build the same. The last to finish wins, and either binary is whole.
+  const unfinished = `${binary}.${process.pid}`;
+  await go(['build', '-ldflags', '-s -w', '-o', unfinished, 'sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator'], module);
+  await rename(unfinished, binary);
+  return binary;
+}
