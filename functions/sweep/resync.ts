@@ -49,7 +49,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
 }
 
-/** A round that is not done when its period ends continues. */
+/** Returns the round to work on: the stored one until it is done, even into the next period, then the next. */
 const roundAt = (number: number, stored: Round): Round =>
   stored.done && stored.number < number ? { number, passed: 0, total: stored.passed, done: false } : stored;
 

@@ -58,7 +58,7 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
 
 /** Returns the history that an unbound session belongs to. `unknown`: the cluster does not answer, or contradicts both the session and the record. */
 async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
-  // Its relay saw the history go back. If the incarnation is younger, it began with the session of a second relay that saw the same.
+  // The relay saw the history go back. If the incarnation began later, another relay has reported the same step back, and this session belongs to it.
   if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSinceMs ? 'new' : 'same';
   try {
     // The question is which cluster answers: the call is not held to the identity in the record.

@@ -1,4 +1,4 @@
-/** Names of environment variables by program. infra sets them, and settings.ts reads them. */
+/** Names of environment variables by program. infra sets them; functions/relay/relay-settings.ts and shared/hub-settings.ts read them. */
 export const relayEnv = {
   clusterId: 'CLUSTER_ID',
   /** URL of the cluster's events queue. */

@@ -5,7 +5,7 @@ export const foreignWriteDefaults = {
   /** A service with this many foreign writes within the window (ms) is contested. Sync does not write it for the same time, which doubles with each stop. */
   toleratedForeignWrites: 5,
   foreignWritesMs: 60_000,
-  /** Maximum length of a stop, ms. After the same time without a stop the next stop has the minimum length again. Messages in SQS cannot wait longer. */
+  /** Maximum length of a stop, ms: an SQS message cannot wait longer. After as long without a stop the next one has the minimum length again. */
   maxContestedMs: 900_000,
   /** A manager that writes to this many services in this many namespaces within the window (ms) is a second writer of the cluster. */
   foreignServices: 10,

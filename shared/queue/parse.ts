@@ -15,10 +15,13 @@ import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.
 import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
 import type { WakeUpMessage } from './wake-up-message.ts';
 
-/** The longest name that Kubernetes allows, and more entries than fit into a message of SQS. */
+/** Kubernetes allows no longer name. */
 const maxNameLength = 253;
+/** Work of an export or an import has a prefix. */
 const maxWorkNameLength = maxNameLength + 'export:'.length;
+/** A key is NAMESPACE/NAME. */
 const maxKeyLength = 2 * maxNameLength + 1;
+/** More than fit into a message of SQS. */
 const maxEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;

@@ -1,10 +1,11 @@
-/** Names in README, CONTRIBUTING and docs/ must exist, and their prose must be readable in a diff. */
+/** Names in README, CONTRIBUTING, docs/ and the folders' READMEs must exist, and their prose must be readable in a diff. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { program } from '#infra/command/program.ts';
 import { mutants } from '#test/simulation/mutants.ts';
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')];
+const folders = globSync('{functions,shared,infra,test}/**/README.md', { exclude: (path) => /node_modules|relay\/chart/.test(path) });
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md'), ...folders];
 
 /** Lines outside of code blocks. */
 function proseOf(page: string): readonly string[] {
@@ -62,6 +63,16 @@ it('every command of the package that a page names is one, and no page for its u
     /npm\s+run\s+(-s\s+)?(cluster|explain|history|redrive|relay|synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')),
   );
   expect(scripts).toEqual([]);
+});
+
+it('every mutant that the work queue’s README names exists', () => {
+  const text = readFileSync('shared/workqueue/README.md', 'utf8').replace(/\s+/g, ' ');
+  const named = [...text.matchAll(/[Mm]utants[^.]*?((?:"[^"]+",? ?)+)/g)].flatMap(([, list = '']) =>
+    [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name),
+  );
+  const names = new Set(mutants.map((m) => m.name));
+  expect(named).toHaveLength(5);
+  expect(named.filter((name) => !names.has(name ?? ''))).toEqual([]);
 });
 
 it('docs/architecture.md has the mechanism that every mutant of the simulation removes', () => {

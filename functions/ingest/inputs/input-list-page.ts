@@ -83,7 +83,7 @@ async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: Inp
   // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
-  // Counted once for each request: while sweep cannot list (the cluster is paused, or its API does not answer), each list of the relay comes here.
+  // Drift is counted only where this makes a new request. Every list of the relay comes here until sweep has made its own.
   if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
   deps.log.warn('list would delete too much: not applied until it is confirmed', {
     cluster: cluster.id,

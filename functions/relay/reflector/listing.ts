@@ -18,7 +18,7 @@ export class Listing {
   #listedAtMs = 0;
   /** Version of the newest list that was sent completely. */
   newest: string | undefined;
-  /** The newest version that a page of a list or a look before a watch was answered at. The watch need not come to it: a history that is older has gone back. */
+  /** The newest version that the API server has answered with, in a page or before a watch. An older answer later means that the history went back. */
   #answered: string | undefined;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {

@@ -3,7 +3,7 @@ export type Outcome =
   | { readonly kind: 'ok' }
   /** The fault is the service's own: it is retried with back-off, and given up when the retries are used up. */
   | { readonly kind: 'failed'; readonly error: string }
-  /** The API of the cluster cannot be called now. This does not count as a failure. */
+  /** The run cannot run or finish now, for a cause of shared/contract/requeue-limits.ts. This does not count as a failure. */
   | RequeueOutcome;
 
 export interface RequeueOutcome {
