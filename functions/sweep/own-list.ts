@@ -10,8 +10,8 @@ import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import { encodeMessage } from '#shared/queue/codec.ts';
-import { type InputEntry, type ListPartMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion } from '#shared/queue/messages.ts';
+import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
+import { type InputEntry, maxProjectionLength, maxProjectionLengthOf, messageVersion } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
@@ -24,24 +24,9 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());
   await recordRead(deps.table, cluster, { [kind]: versionOf(cluster.incarnation, resourceVersion) });
-  const parts = pagesOf(kind, entries, limitsOf(deps)).map(
-    (part, i): ListPartMessage => ({
-      v: messageVersion,
-      type: 'list',
-      cluster: cluster.id,
-      session,
-      uid: cluster.uid,
-      base: resourceVersion,
-      kind,
-      asOf: resourceVersion,
-      listId: session,
-      i,
-      ...(part.to === '' && { last: true as const }),
-      confirmed: true,
-      ...part,
-    }),
-  );
-  await deps.queues(cluster.id, cluster.queues).events.send(parts.map((p) => ({ body: encodeMessage(p) })));
+  const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, base: resourceVersion };
+  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, confirmed: true }, entries, limitsOf(deps));
+  await deps.queues(cluster.id, cluster.queues).events.send(bodies.map((body) => ({ body })));
   await clearOwnListRequest(deps.table, cluster.id, kind);
   deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });
 }
@@ -80,39 +65,20 @@ async function list<K extends InputKind>(
   }
 }
 
-interface Range {
-  readonly from: string;
-  readonly to: string;
-  readonly entries: readonly InputEntry[];
-  readonly omitted: readonly string[];
+/** A page names the objects that are too large to be sent: without their names it would delete them. */
+function bodiesOf(list: ListHeader & { readonly kind: InputKind }, entries: readonly InputEntry[], limits: Limits): readonly string[] {
+  const { entriesPerPart, bytesPerPart } = limits.sweep;
+  const most = maxProjectionLengthOf[list.kind] ?? maxProjectionLength;
+  const listed = entries.map((entry) => ({ key: keyOf(entry), entry: Buffer.byteLength(entry.o ?? '') > most ? undefined : entry }));
+  const options = { maxBytes: limits.relay.partBytes, limits: { ...limits, relay: { ...limits.relay, partTextBytes: bytesPerPart } } };
+  const bodies: string[] = [];
+  for (let i = 0, from = ''; i === 0 || i < listed.length; i += entriesPerPart) {
+    const page = listed.slice(i, i + entriesPerPart);
+    const to = i + entriesPerPart < listed.length ? (page.at(-1)?.key ?? '') : '';
+    bodies.push(...encodeParts(list, page, { from, to, first: bodies.length }, options).bodies);
+    from = to;
+  }
+  return bodies;
 }
 
 const keyOf = ({ ns, name }: InputEntry): string => `${ns}/${name}`;
-
-/** Consecutive key ranges. A page names the objects that are too large to be sent: without their names it would delete them. */
-function pagesOf(kind: InputKind, entries: readonly InputEntry[], { sweep }: Limits): readonly Range[] {
-  const most = maxProjectionLengthOf[kind] ?? maxProjectionLength;
-  const parts: Range[] = [];
-  let from = '';
-  let page: InputEntry[] = [];
-  let omitted: string[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    const size = Buffer.byteLength(entry.o ?? '');
-    if (size > most) {
-      omitted.push(keyOf(entry));
-      continue;
-    }
-    const last = page.at(-1);
-    if (last && (page.length === sweep.entriesPerPart || bytes + size > sweep.bytesPerPart)) {
-      parts.push({ from, to: keyOf(last), entries: page, omitted: omitted.filter((key) => key < keyOf(last)) });
-      from = keyOf(last);
-      omitted = omitted.filter((key) => key > from);
-      page = [];
-      bytes = 0;
-    }
-    page.push(entry);
-    bytes += size;
-  }
-  return [...parts, { from, to: '', entries: page, omitted }];
-}

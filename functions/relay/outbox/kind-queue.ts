@@ -1,7 +1,7 @@
 /** The outbox of one kind: entries that wait, entries in flight, and the version up to which the queue has accepted everything. */
 import type { Kind } from '#shared/kube/types.ts';
+import { sizeOf } from '#shared/queue/message-size.ts';
 import type { Entry } from '#shared/queue/messages.ts';
-import { sizeOf } from '../projection/message-size.ts';
 import { isInput } from '../projection/project.ts';
 import { isNewer } from '../source/resource-version.ts';
 

@@ -3,10 +3,10 @@ import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
 import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import { sizeOf } from '#shared/queue/message-size.ts';
 import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
-import { sizeOf } from './message-size.ts';
 
 /** `full`: Endpoints and slices whole, for shadow mode; otherwise their metadata alone. */
 export type Outputs = 'metadata' | 'full';

@@ -2,13 +2,13 @@
 import { isTooLarge } from '#shared/cluster-api/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
+import { encodeParts, type Listed } from '#shared/queue/list-parts.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import { keyOf } from '../projection/project.ts';
 import { ClusterReplaced } from '../runtime/relay-errors.ts';
 import { compareBytes } from '../source/key-order.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
 import { type ListPage, MalformedAnswer } from '../source/watch-source.ts';
-import { encodeParts, type Listed } from './list-parts.ts';
 import type { PageSize } from './page-size.ts';
 import type { ReflectorDeps } from './reflector-deps.ts';
 

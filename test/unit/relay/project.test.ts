@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inputEntry, outputEntry } from '#functions/relay/projection/project.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
-import { encodeParts } from '#functions/relay/reflector/list-parts.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { encodeParts } from '#shared/queue/list-parts.ts';
 import { entry, ingestHub, silent } from '#test/unit/ingest/hub.ts';
 import { endpoints, service } from '#test/unit/kube/objects.ts';
 

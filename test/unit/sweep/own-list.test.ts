@@ -56,8 +56,8 @@ it('sweep’s own list is in parts that the queue takes, and names the object th
   const sizes = [10, 60_000, 60_000, 60_000, 60_000, 60_000, 70_000, 10];
   const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`p-${i}`, size)));
   expect(parts.map(({ from, to, entries, omitted, last }) => [from, to, entries.map((e) => e.name), omitted, last])).toEqual([
-    ['', 'ns/p-4', ['p-0', 'p-1', 'p-2', 'p-3', 'p-4'], [], undefined],
-    ['ns/p-4', '', ['p-5', 'p-7'], ['ns/p-6'], true],
+    ['', 'ns/p-3', ['p-0', 'p-1', 'p-2', 'p-3'], undefined, undefined],
+    ['ns/p-3', '', ['p-4', 'p-5', 'p-7'], ['ns/p-6'], true],
   ]);
   for (const body of bodies) expect(body.length).toBeLessThan(1 << 20);
   expect(toConfirm).toEqual([]);

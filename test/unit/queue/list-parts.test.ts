@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeParts, type Listed } from '#functions/relay/reflector/list-parts.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
+import { encodeParts, type Listed } from '#shared/queue/list-parts.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 
 const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Pod', asOf: '9', listId: 'l' } as const;

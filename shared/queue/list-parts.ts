@@ -1,9 +1,9 @@
 /** Cuts a page of a list into message bodies. Each body covers a key range completely. */
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import { encodeMessage } from '#shared/queue/codec.ts';
-import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
-import { sizeOf } from '../projection/message-size.ts';
+import { encodeMessage } from './codec.ts';
+import { sizeOf } from './message-size.ts';
+import type { Entry, EventsHeader } from './messages.ts';
 
 /** Fields that all pages of one list share. */
 export interface ListHeader {
@@ -11,6 +11,8 @@ export interface ListHeader {
   readonly kind: Kind;
   readonly asOf: string;
   readonly listId: string;
+  /** Sweep's own list. */
+  readonly confirmed?: true;
 }
 
 /** An object of a page. Without an entry it exists but cannot be sent. */
@@ -64,11 +66,11 @@ interface Range {
   readonly objects: readonly Listed[];
 }
 
-function encode({ header, kind, asOf, listId }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {
+function encode({ header, ...list }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {
   const last = to === '' ? { last: true } : {};
   const omitted = objects.flatMap(({ key, entry }) => (entry ? [] : [key]));
   const entries = objects.flatMap(({ entry }) => entry ?? []);
-  return encodeMessage({ ...header, type: 'list', kind, asOf, listId, i, ...last, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
+  return encodeMessage({ ...header, type: 'list', ...list, i, ...last, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
 }
 
 function halves({ from, to, objects }: Range): Range[] {
