@@ -67,8 +67,6 @@ export const namespaceRange = (kind: InputKind, namespace: string): KeyRange | u
 /** Returns the range of the sort keys "namespace/name" of one namespace. The byte after "/" is "0". */
 export const pairsOf = (namespace: string): KeyRange => ({ from: `${escaped(namespace)}/`, to: `${escaped(namespace)}0` });
 
-/** The partition of a namespace's pod log, in the order of its numbers. */
-
 export const fenceKey = (cluster: string, kind: Kind): Key => ({ pk: `${escaped(cluster)}#FENCE`, sk: kind });
 export const listKey = (cluster: string, kind: Kind, listId: string): Key => ({ pk: `${escaped(cluster)}#LIST#${kind}`, sk: escaped(listId) });
 export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${escaped(cluster)}#SESSION`, sk: escaped(session) });

@@ -126,8 +126,6 @@ describe('a service that opts in beside the built-in controllers', () => {
     const all = served(ours(world));
     expect(all).toHaveLength(12);
     for (let i = 0; i < 8; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
-    // The worker reads the namespace whole again.
-    await pass(30 * 60);
     world.store.apply(aService());
     await pass(5);
     expect(served(by(world, slicesManagedBy))).toHaveLength(4);
@@ -394,8 +392,6 @@ describe('a service whose selector is removed', () => {
     const { world, pass } = await smallCluster(given, beside);
     await pass(20);
     await world.table.delete(objectKey(cluster, 'Pod', 'default', 'pod-3'));
-    // The worker reads the namespace whole again.
-    await pass(30 * 60);
     world.store.apply(annotated('app=a'));
     await pass(20);
     expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four.slice(0, 3), [...four, '10.9.9.9']]);
