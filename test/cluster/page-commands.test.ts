@@ -1,0 +1,113 @@
+/** Commands of the operators' pages, in a shell and on a real API server. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { relayManifest } from '#infra/relay/manifest.ts';
+import { toYaml } from '#infra/relay/manifest-yaml.ts';
+import { credentialsOf } from '#shared/cluster-api/cluster-credentials.ts';
+import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
+import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { installMcs } from '#test/support/mcs-crds.ts';
+import { commandsOf } from '#test/support/page-commands.ts';
+import { relayNamespace } from '#test/support/relay-install.ts';
+
+const execute = promisify(execFile);
+let controlPlane: ControlPlane;
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'writer-token-'));
+  controlPlane = await startControlPlane({ controllers: 'serviceaccount-token-controller' });
+  const { binary, kubeconfig } = controlPlane;
+  await program('kubectl', `exec ${binary} kubectl --kubeconfig=${kubeconfig} "$@"`);
+  // The last argument is the secret's text.
+  await program('aws', `printf '%s\\n' "$1 $2 $3 $4" > ${folder}/called; for last; do :; done; printf '%s' "$last" > ${folder}/secret`);
+});
+afterAll(async () => {
+  await controlPlane?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function program(name: string, script: string): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+}
+
+const install = {
+  cluster: 'factory-2',
+  namespace: relayNamespace,
+  eventsQueueUrl: 'https://sqs.example.com/events',
+  region: 'eu-central-1',
+  outputs: 'metadata',
+  replicas: 1,
+  resyncSeconds: '1800',
+} as const;
+
+function commandWith(page: string, beginning: string): string {
+  const found = commandsOf(page).find(({ command }) => command.startsWith(beginning));
+  if (!found) throw new Error(`${page} has no command ${beginning}`);
+  return found.command;
+}
+
+const shell = (command: string) =>
+  execute('bash', ['-euo', 'pipefail', '-c', command], { cwd: folder, env: { HOME: folder, PATH: `${folder}${delimiter}${process.env['PATH']}` } });
+
+async function userOf(token: string | undefined): Promise<{ readonly status: number; readonly username?: string }> {
+  const transport = httpTransport({ ...controlPlane.connection, ...(token && { token }) });
+  const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
+  const answer = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body });
+  transport.close();
+  return { status: answer.status, username: JSON.parse(answer.body.toString()).status?.userInfo?.username };
+}
+
+it('the relay’s manifest is applied by getting-started’s command, and restarted by the runbook’s', async () => {
+  await writeFile(join(folder, 'relay.yaml'), toYaml(relayManifest({ ...install, program: { image: 'any' } })));
+  await shell(commandWith('docs/getting-started.md', 'kubectl apply --server-side'));
+  const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints rollout restart'));
+  expect(stdout).toBe('deployment.apps/relay restarted\n');
+});
+
+it('the runbook’s command deletes the imports of a cluster that has left, and no others', async () => {
+  await installMcs(controlPlane.connection);
+  const imported = (name: string, labels: object): object => ({
+    apiVersion: 'multicluster.x-k8s.io/v1alpha1',
+    kind: 'ServiceImport',
+    metadata: { name, namespace: 'default', labels },
+    spec: { type: 'ClusterSetIP', ports: [{ port: 80, protocol: 'TCP' }] },
+  });
+  const items = [imported('ours', { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }), imported('theirs', {})];
+  await writeFile(join(folder, 'imports.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await shell('kubectl apply -f imports.json');
+  await shell(commandWith('docs/runbook.md', 'kubectl delete serviceimports'));
+  expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe('serviceimport.multicluster.x-k8s.io/theirs\n');
+});
+
+it('the page’s Secret and commands put a token into AWS’s secret by which the API server knows the writer, and that has no end', async () => {
+  const page = await readFile('docs/getting-started.md', 'utf8');
+  const [, secret = '', commands = ''] = /```yaml\n([^`]*service-account-token[^`]*)```\n```bash\n([^`]*)```/.exec(page) ?? [];
+  await writeFile(join(folder, 'secret.yaml'), secret);
+  await shell(`kubectl apply -f ${folder}/secret.yaml`);
+  // The controller fills the Secret a moment later.
+  await expect
+    .poll(async () => {
+      await shell(commands);
+      return credentialsOf('factory-2', await readFile(join(folder, 'secret'), 'utf8')).token;
+    })
+    .not.toBe('');
+  const credentials = credentialsOf('factory-2', await readFile(join(folder, 'secret'), 'utf8'));
+  expect(await readFile(join(folder, 'called'), 'utf8')).toBe('secretsmanager put-secret-value --secret-id factory-2\n');
+  expect(await userOf(credentials.token)).toEqual({ status: 201, username: `system:serviceaccount:${relayNamespace}:writer` });
+  expect(credentialEndMs(credentials)).toBeUndefined();
+});
+
+it('a token of `kubectl create token` ends, and its end is known', async () => {
+  const { stdout } = await shell(`kubectl create token writer -n ${relayNamespace} --duration=48h`);
+  const token = stdout.trim();
+  expect((await userOf(token)).status).toBe(201);
+  const hours = ((credentialEndMs({ token }) ?? 0) - Date.now()) / 3_600_000;
+  expect(hours).toBeGreaterThan(47);
+  expect(hours).toBeLessThanOrEqual(48);
+});
