@@ -1,5 +1,6 @@
 /** Credentials in a secret that end: the hub cannot renew them, and the API server then refuses every write. */
 import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
+import { recordCredentialsEnd } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -17,5 +18,7 @@ export async function checkCredentials(deps: SweepDeps, cluster: ClusterRecord):
   const endMs = credentialEndMs((await deps.credentials?.(cluster)) ?? {});
   const endsSoon = endMs !== undefined && endMs - deps.now() < soonMs;
   deps.metrics.put('CredentialsEnding', endsSoon ? 1 : 0, { cluster: cluster.id });
+  // `cluster list` shows it.
+  if (cluster.readiness.credentialsEndMs !== (endMs ?? 0)) await recordCredentialsEnd(deps.table, cluster.id, endMs ?? 0);
   if (endsSoon) deps.log.warn('credentials of the cluster end soon', { cluster: cluster.id, end: new Date(endMs).toISOString() });
 }

@@ -25,6 +25,7 @@ interface ListedCluster {
   readonly relayHeardAt: string | null;
   readonly firstListsApplied: boolean;
   readonly circuitOpen: string | null;
+  readonly credentialsEnd: string | null;
   readonly differences: number | null;
 }
 
@@ -39,9 +40,11 @@ export async function listOfClusters(hub: Hub, printing: Printing): Promise<void
   const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences', 'kubernetes']];
   const left: string[] = [];
   const notes: string[] = [];
-  for (const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } of listed) {
+  for (const cluster of listed) {
+    const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } = cluster;
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
+    if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, Date.now())}`);
     if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
     else
@@ -69,8 +72,15 @@ const lineOf = (text: string, row: readonly string[]): Line =>
       ? { text, style: 'warning' }
       : text;
 
+function endText(end: string, nowMs: number): string {
+  const days = Math.floor((Date.parse(end) - nowMs) / 86_400_000);
+  return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${days} days: ${end}`;
+}
+
 async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedCluster> {
   const heard = meta.relay.heartbeatAtMs;
+  const endMs = meta.readiness.credentialsEndMs;
+  const usesSecret = meta.api?.auth.type === 'secret' && !isDeregistered(meta);
   return {
     id: meta.id,
     mode: meta.mode,
@@ -87,6 +97,7 @@ async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedClu
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
     firstListsApplied: hasSynced(meta),
     circuitOpen: blockedBy(meta) ?? null,
+    credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
     differences: isShadow(meta) && !isDeregistered(meta) ? await countDifferences(hub.table, meta.id) : null,
   };
 }

@@ -10,6 +10,8 @@ export interface Readiness {
   readonly differenceAtMs: number;
   /** Time when all checks last passed, except that the cluster's own controllers still ran. Ms since the epoch, or 0. */
   readonly readyAtMs: number;
+  /** End of the credentials in the cluster's secret, ms since the epoch, or 0 if they show no end. */
+  readonly credentialsEndMs: number;
 }
 
 export interface RightsAnswer {
@@ -22,11 +24,16 @@ export interface RightsAnswer {
   readonly error?: string;
 }
 
-const attributes = { rights: 'rights', differenceAtMs: 'differenceAt', readyAtMs: 'readyAt' } as const;
+const attributes = { rights: 'rights', differenceAtMs: 'differenceAt', readyAtMs: 'readyAt', credentialsEndMs: 'credentialsEnd' } as const;
 
 export function decodeReadiness(item: Item): Readiness {
   const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
-  return { rights: decodeRights(item), differenceAtMs: number(attributes.differenceAtMs), readyAtMs: number(attributes.readyAtMs) };
+  return {
+    rights: decodeRights(item),
+    differenceAtMs: number(attributes.differenceAtMs),
+    readyAtMs: number(attributes.readyAtMs),
+    credentialsEndMs: number(attributes.credentialsEndMs),
+  };
 }
 
 function decodeRights(item: Item): RightsAnswer | undefined {
@@ -47,4 +54,8 @@ export async function recordDifference(table: Table, cluster: string, nowMs: num
 
 export async function recordReady(table: Table, cluster: string, nowMs: number): Promise<void> {
   await table.update(metaKey(cluster), { set: { [attributes.readyAtMs]: nowMs } }, isRegistered);
+}
+
+export async function recordCredentialsEnd(table: Table, cluster: string, endMs: number): Promise<void> {
+  await table.update(metaKey(cluster), { set: { [attributes.credentialsEndMs]: endMs } }, isRegistered);
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { recordCredentialsEnd } from '#shared/clusters/readiness.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
@@ -107,6 +108,17 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
     [canary, 'gone', 'web'].map((service) => ({ namespace: 'ns', service, retryNumbers: { endpoints: 0, slices: 0 } })),
   );
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
+});
+
+it.concurrent('the list shows the days until the credentials in a secret end', { timeout: 60_000 }, async () => {
+  const api = { url: 'https://api.example.com', auth: { type: 'secret', secretArn: 'arn' } } as const;
+  await registerCluster(hub.table, { id: 'ending', mode: 'shadow', api }, Date.now());
+  await recordCredentialsEnd(hub.table, 'ending', Date.now() + 6.5 * 86_400_000);
+  expect((await cluster('list')).output).toMatch(/^ending +the credentials in its secret end in 6 days: \d{4}-\d\d-\d\dT/m);
+  await recordCredentialsEnd(hub.table, 'ending', Date.parse('2026-01-02T03:04:05Z'));
+  expect((await cluster('list')).output).toMatch(/^ending +the credentials in its secret ended 2026-01-02T03:04:05Z$/m);
+  await recordCredentialsEnd(hub.table, 'ending', 0);
+  expect((await cluster('list')).output).not.toMatch(/in its secret/);
 });
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', { timeout: 60_000 }, async () => {

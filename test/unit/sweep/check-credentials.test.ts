@@ -63,6 +63,8 @@ it('a token or a certificate that ends within a week is reported, and one that e
     ['CredentialsEnding', 0, 'c'],
   ]);
   expect(warned).toEqual([{ text: 'credentials of the cluster end soon', cluster: 'a', end: '2026-01-08T00:00:00.000Z' }]);
+  const ends = await Promise.all(['a', 'b', 'c'].map(async (id) => (await readCluster(table, id))?.readiness.credentialsEndMs));
+  expect(ends).toEqual([start + 6 * day, start + 8 * day, 0]);
   expect(credentialEndMs({ clientCertificate: former.clientCertificate })).toBe(Date.parse('2126-10-28T16:30:43Z'));
 });
 
