@@ -22,6 +22,7 @@ export interface SwitchesAsked {
   readonly optIn: string;
 }
 
+const cutShort = 'a run was cut short, and no record has what it wrote';
 const notKept = 'the hub does not write in it and keeps no history';
 
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
@@ -48,7 +49,8 @@ export function whyNotKnown(
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
     return 'no record has the hub as its writer, and the cluster is in shadow mode; the hub keeps no history of the built-in controllers';
-  if (!last && !next && !hasOutputs) return whyNotNow ?? 'the hub has not written the Service';
+  if (!last && !next && !hasOutputs)
+    return whyNotNow ?? (records.some((r) => r.gap !== undefined) ? cutShort : 'the hub has not written the Service');
   return next || whyNotNow === undefined ? undefined : `the hub does not write the Service now, and no record shows since when: ${whyNotNow}`;
 }
 

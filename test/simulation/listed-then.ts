@@ -165,6 +165,7 @@ export class ListedThen {
     if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
     if (/^(the hub does not write the Service now|the Service (has neither|is of type))/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
+    if (reason.startsWith('a run was cut short')) return isCutShort;
     return reason === 'the hub has not written the Service.' && (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service));
   }
 }

@@ -19,3 +19,10 @@ it('a Service that was handed back is not known while the cluster is in shadow m
 it('a Service that was handed back is known after a switch to active, although the first run then found nothing to write', () => {
   expect(why('active', 49_000)).toBeUndefined();
 });
+
+it('a Service whose only writer was cut short counts as written, and is not known', () => {
+  const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: 'a run before this one was cut short' };
+  const standing = { keptSinceMs: 0, switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' }, hasOutputs: false, whyNotNow: undefined };
+  expect(whyNotKnown([gap], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  expect(whyNotKnown([], standing, 66_000)).toBe('the hub has not written the Service');
+});
