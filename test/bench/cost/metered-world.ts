@@ -23,6 +23,7 @@ const startAt = Date.parse('2026-01-02T00:00:00Z');
 /** One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills. */
 export class MeteredWorld {
   readonly world: HubWorld;
+  onBatch: (stage: 'ingest' | 'sync') => void = () => {};
   #counts;
 
   private constructor(world: HubWorld, counts: Counts) {
@@ -33,6 +34,7 @@ export class MeteredWorld {
   /** A cluster whose first lists are applied and whose endpoints are written. */
   static async start(size: ClusterSize, settings: Partial<ClusterSettings> = {}): Promise<MeteredWorld> {
     const counts = new Counts();
+    let metered: MeteredWorld | undefined;
     const write = (line: string): void => {
       counts.logBytes += Buffer.byteLength(line) + logLineBytes;
     };
@@ -53,9 +55,10 @@ export class MeteredWorld {
         const counted = counts.batches[batchKind(stage, bodies)];
         counted.batches++;
         counted.messages += bodies.length;
+        metered?.onBatch(stage);
       },
     });
-    const metered = new MeteredWorld(world, counts);
+    metered = new MeteredWorld(world, counts);
     await world.runUntil(startAt + 5 * 60_000);
     return metered;
   }

@@ -11,7 +11,7 @@ export interface Scenario {
 }
 
 /** Flips the readiness of pods, one at a time, in the mean every `everyMs`. */
-const flips =
+export const flips =
   (count: number, everyMs: number, before: (world: AwsWorld) => void = () => {}) =>
   async (world: AwsWorld, changes: MeasuredChanges): Promise<void> => {
     const pods = world.store.list('Pod');
