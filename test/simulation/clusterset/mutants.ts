@@ -91,8 +91,12 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'sweep forgets the versions that its own lists of a silent source have read',
-    seeds: [112, 152],
-    set: { silentMs: 240_000, people: 12, restores: true, hostile: false, departs: false, cluster: { changes: 20, faultsUntilMs: 290_000 } },
+    seeds: [10, 17, 5],
+    set: {
+      ...quiet,
+      ...{ members: everyone.slice(0, 2), silentMs: 240_000, people: 12, restores: true },
+      cluster: { ...cluster, pods: 5, changes: 20, faultsUntilMs: 290_000 },
+    },
     table: (table, { name }) => ({
       ...table,
       update: async (key, change, condition) =>
@@ -135,7 +139,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'the names that a cluster exports are not found by cluster',
-    seeds: [15],
+    seeds: [10, 16],
     set: { ...quiet, hubTrouble: 'rebuild', people: 30, names: 2, cluster: { ...cluster, faultsUntilMs: 190_000 } },
     table: (table) => ({ ...table, query: async (pk, range) => (pk.startsWith('EXPORTED#') ? [] : table.query(pk, range)) }),
   },
