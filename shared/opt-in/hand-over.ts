@@ -12,7 +12,7 @@ import {
   slicesManagedBy,
   slicesMirroredBy,
 } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Writer } from './writer.ts';
 
 export interface HandOverInput {
@@ -20,8 +20,8 @@ export interface HandOverInput {
   /** Every slice that bears the Service's name, and the Endpoints of that name, as the cluster has them now. */
   readonly slices: readonly EndpointSlice[];
   readonly endpoints: Endpoints | undefined;
-  /** Addresses that the selector of the Service makes ready now. */
-  readonly ready: ReadonlySet<string>;
+  /** Addresses that the selector of the Service makes ready now, by the snapshot, with the uids of their pods. */
+  readonly ready: ReadonlyMap<string, string | undefined>;
   /** True if leftovers of the built-in controllers may be deleted. */
   readonly cleanup: boolean;
 }
@@ -64,19 +64,27 @@ export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOver
 const nothing: HandOver = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
 
 /** A first slice proves that the writer has begun, because each controller creates one even for a Service without pods. */
-function servesAll(slices: readonly EndpointSlice[], ready: ReadonlySet<string>): boolean {
+function servesAll(slices: readonly EndpointSlice[], ready: HandOverInput['ready']): boolean {
   const served = new Set(addressesServed(slices));
-  return slices.length > 0 && [...ready].every((address) => served.has(address));
+  const ending = terminating(slices);
+  return slices.length > 0 && [...ready].every(([address, uid]) => served.has(address) || (uid !== undefined && ending.has(uid)));
 }
+
+/** Uids of pods that end. The end of a pod is final, so a writer that has it knows more than a snapshot in which the pod is ready. */
+const terminating = (slices: readonly EndpointSlice[]): ReadonlySet<string | undefined> =>
+  new Set(slices.flatMap((slice) => (slice.endpoints ?? []).filter((e) => e.conditions?.terminating).map((e) => e.targetRef?.uid)));
 const managedBy = (slice: Pick<EndpointSlice, 'metadata'>): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
 export const isOptInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === optInManagedBy;
 export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesManagedBy;
 /** Returns true for a mirrored slice. Kubernetes mirrors Endpoints of Services without a selector. */
 export const isMirroredSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesMirroredBy;
 
-/** Returns the ready addresses. An endpoint without the condition counts as ready, for kube-proxy too. */
+/** An endpoint without the condition counts as ready, for kube-proxy too. */
+export const isServed = ({ conditions }: Pick<Endpoint, 'conditions'>): boolean => conditions?.ready !== false;
+
+/** Returns the ready addresses. */
 export const addressesServed = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
-  slices.flatMap((slice) => (slice.endpoints ?? []).filter((e) => e.conditions?.ready !== false).flatMap((e) => e.addresses));
+  slices.flatMap((slice) => (slice.endpoints ?? []).filter(isServed).flatMap((e) => e.addresses));
 
 /**
  * Returns true if the built-in controller, or the hub in its place, made the object and no other controller updates it. Before 1.33 that controller did not

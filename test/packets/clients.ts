@@ -11,6 +11,8 @@ export interface Answer {
   readonly took: number;
   readonly cluster?: string;
   readonly pod?: string;
+  /** The pod's first address. */
+  readonly address?: string;
   /** The client as the server sees it. */
   readonly from?: string;
   /** A lost request has an error and no answer. */
@@ -44,8 +46,8 @@ export function startClients(nodes: ClusterNodes, pods: readonly string[], { to,
   const programs = pods.map((client) =>
     nodes.exec(client, args, (line) => {
       const { answer, ...rest } = JSON.parse(line) as { atMs: number; took: number; answer?: string; error?: string };
-      const [cluster, pod, , from] = answer?.split(' ') ?? [];
-      answers.push({ ...rest, client, ...(cluster && pod && { cluster, pod }), ...(from && { from }) });
+      const [cluster, pod, address, from] = answer?.split(' ') ?? [];
+      answers.push({ ...rest, client, ...(cluster && pod && address && { cluster, pod, address }), ...(from && { from }) });
     }),
   );
   return {

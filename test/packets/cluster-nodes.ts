@@ -76,7 +76,8 @@ export async function startNodes({ cluster, controlPlane, api, nodes = 2 }: Node
       return program;
     },
     get said() {
-      return programs.flatMap(({ said }) => said);
+      // klog's lines of information begin with I.
+      return programs.flatMap(({ said }) => said.filter((line) => !/^I\d{4} /.test(line)));
     },
     async stop() {
       await Promise.all(programs.map((program) => program.stop()));

@@ -69,10 +69,12 @@ export async function addNode({ namespace, addresses: [v4, v6], ranges: [range4,
       ip addr add ${v6}/64 dev eth0 nodad
       ip route add default via ${apiAddress('a')}
       ip route add default via fd00:255::1
+      ip route add unreachable ${range4}
+      ip route add unreachable ${range6}
       ${forwarding}
     '
-    ip route add ${range4} via ${v4}
-    ip route add ${range6} via ${v6}
+    ip route replace ${range4} via ${v4}
+    ip route replace ${range6} via ${v6}
   `);
 }
 

@@ -6,6 +6,7 @@ export interface Program {
   readonly pid: number | undefined;
   /** Standard error so far. */
   readonly said: readonly string[];
+  readonly ended: Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -26,6 +27,7 @@ export function startProgram(namespace: string | undefined, command: readonly st
   return {
     pid: child.pid,
     said,
+    ended,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       const impatient = setTimeout(() => child.kill('SIGKILL'), 5_000);

@@ -1,9 +1,13 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Files of `npm run test:packets -- --all` alone. */
+const long = ['policies', 'preferences', 'lost-cluster', 'conformance'].map((name) => `test/packets/${name}.test.ts`);
 
 /** Real packets: `npm run test:packets` runs it in namespaces of its own. */
 export default defineConfig({
   test: {
     include: ['test/packets/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(process.env['PACKETS'] === 'all' ? [] : long)],
     globalSetup: 'test/packets/setup.ts',
     testTimeout: 300_000,
     hookTimeout: 120_000,

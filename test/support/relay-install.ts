@@ -57,7 +57,8 @@ export async function grantRelaysRights(controlPlane: ControlPlane, role = 'flee
 export async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
   const child = spawn(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args]);
   const [out, err] = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
-  child.stdin.end(input);
+  // A command that reads no input may end before it is written.
+  child.stdin.on('error', () => {}).end(input);
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ends with ${code}: ${(await err)?.join('')}`);
   return ((await out) ?? []).join('');

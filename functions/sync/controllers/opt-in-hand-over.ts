@@ -9,7 +9,16 @@ import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
-import { addressesServed, handOver, isBuiltInSlice, isMirroredSlice, isOptInSlice, waitingForOthers, waitingText } from '#shared/opt-in/hand-over.ts';
+import {
+  type HandOverInput,
+  handOver,
+  isBuiltInSlice,
+  isMirroredSlice,
+  isOptInSlice,
+  isServed,
+  waitingForOthers,
+  waitingText,
+} from '#shared/opt-in/hand-over.ts';
 import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { handedOverEvent, handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
@@ -158,7 +167,10 @@ function slicesOf(run: Run, pods: readonly Pod[]) {
   return addressTypes.flatMap((t) => t.create);
 }
 
-const readyAddresses = (run: Run, pods: readonly Pod[]): ReadonlySet<string> => new Set(addressesServed(slicesOf(run, pods)));
+function readyAddresses(run: Run, pods: readonly Pod[]): HandOverInput['ready'] {
+  const endpoints = slicesOf(run, pods).flatMap((slice) => slice.endpoints ?? []);
+  return new Map(endpoints.filter(isServed).flatMap((e) => e.addresses.map((address) => [address, e.targetRef?.uid] as const)));
+}
 
 /** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {

@@ -32,6 +32,8 @@ type kubelets struct {
 	mu   sync.Mutex
 	pods map[types.UID]*pod
 	out  *json.Encoder
+	// Pods whose network namespaces are still there.
+	running sync.WaitGroup
 }
 
 func kubelet() {
@@ -80,6 +82,8 @@ func runKubelets(cluster, kubeconfig, nodes string) error {
 	}
 	factory.Start(ctx.Done())
 	<-ctx.Done()
+	factory.Shutdown()
+	k.running.Wait()
 	return nil
 }
 
@@ -100,7 +104,7 @@ func (k *kubelets) seen(ctx context.Context, object *core.Pod) {
 				running = newPod(k, n, object)
 				k.pods[object.UID] = running
 				n.pods++
-				go running.run(ctx)
+				k.running.Go(func() { running.run(ctx) })
 			}
 		}
 	}

@@ -1,5 +1,5 @@
 // packets runs one program of a cluster's nodes, chosen by the first argument: kube-proxy and CoreDNS are upstream's own code, kubelet is a stand-in, and
-// ask is the client of a test. They are one binary because they share the Kubernetes client.
+// ask and look-up are the clients of a test. They are one binary because they share the Kubernetes client.
 package main
 
 import (
@@ -16,6 +16,7 @@ func main() {
 		"coredns":    coredns,
 		"kubelet":    kubelet,
 		"ask":        ask,
+		"look-up":    lookUp,
 	}
 	if len(os.Args) > 1 {
 		if run, known := programs[os.Args[1]]; known {
@@ -25,6 +26,6 @@ func main() {
 			return
 		}
 	}
-	fmt.Fprintln(os.Stderr, "usage: packets kube-proxy|coredns|kubelet|ask [flags]")
+	fmt.Fprintln(os.Stderr, "usage: packets kube-proxy|coredns|kubelet|ask|look-up [flags]")
 	os.Exit(2)
 }

@@ -10,6 +10,8 @@ function slice(name: string, managedBy: string | undefined, ...addresses: readon
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
   };
 }
+/** Of a pod each, whose uid is made of its address. */
+const readyPods = (...addresses: readonly string[]) => new Map(addresses.map((address) => [address, `uid-${address}`]));
 const notReady = (of: EndpointSlice): EndpointSlice => ({
   ...of,
   endpoints: (of.endpoints ?? []).map((e) => ({ ...e, conditions: { ready: false } })),
@@ -39,7 +41,7 @@ const decide = (input: Partial<HandOverInput>) =>
     writer: 'opt-in',
     slices: all,
     endpoints: labelled,
-    ready: new Set(['10.0.0.1', '10.0.0.2']),
+    ready: readyPods('10.0.0.1', '10.0.0.2'),
     cleanup: true,
     ...input,
   });
@@ -60,7 +62,7 @@ describe('a service that opts in', () => {
   });
 
   it('loses addresses that no ready pod has any more, though ours do not have them', () => {
-    expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), theirs], ready: new Set(['10.0.0.1']) }).leftovers.slices).toEqual([theirs]);
+    expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), theirs], ready: readyPods('10.0.0.1') }).leftovers.slices).toEqual([theirs]);
   });
 
   it('keeps it where cleanup is off', () => {
@@ -122,18 +124,28 @@ describe('a service that has its selector back', () => {
   });
 
   it('a service that has its selector back keeps ours until the others have a slice, though no address is ready', () => {
-    expect(decide({ writer: 'built-in', slices: [ours], ready: new Set() })).toEqual({ ...nothing, isWaiting: true });
-    expect(decide({ writer: 'built-in', slices: [ours, slice('theirs', slicesManagedBy)], ready: new Set() }).withdrawn).toEqual([ours]);
+    expect(decide({ writer: 'built-in', slices: [ours], ready: readyPods() })).toEqual({ ...nothing, isWaiting: true });
+    expect(decide({ writer: 'built-in', slices: [ours, slice('theirs', slicesManagedBy)], ready: readyPods() }).withdrawn).toEqual([ours]);
   });
 
   it('a service that has its selector back keeps ours while an address is ready that neither writer serves', () => {
-    const ready = new Set(['10.0.0.1', '10.0.0.3']);
+    const ready = readyPods('10.0.0.1', '10.0.0.3');
     expect(decide({ writer: 'built-in', slices: [ours, theirs], ready })).toEqual({ ...nothing, isWaiting: true });
   });
 
   it('a service that has its selector back does not wait for addresses that its own selector does not make ready', () => {
     const less = slice('theirs', slicesManagedBy, '10.0.0.1');
-    expect(decide({ writer: 'built-in', slices: [ours, less], ready: new Set(['10.0.0.1']) }).withdrawn).toEqual([ours]);
+    expect(decide({ writer: 'built-in', slices: [ours, less], ready: readyPods('10.0.0.1') }).withdrawn).toEqual([ours]);
+  });
+
+  it.each([
+    ['does not wait for a pod that ends, which the built-in controllers know before us', 'uid-10.0.0.2', { withdrawn: [ours] }],
+    ['waits for a ready pod that has the address of a pod that ends', 'another', { isWaiting: true }],
+  ])('a service that has its selector back %s', (_, uid, expected) => {
+    const ending = { addresses: ['10.0.0.2'], conditions: { ready: false, serving: true, terminating: true }, targetRef: { kind: 'Pod', uid } };
+    const first = slice('theirs', slicesManagedBy, '10.0.0.1');
+    const slices = [ours, { ...first, endpoints: [...(first.endpoints ?? []), ending] }];
+    expect(decide({ writer: 'built-in', slices })).toEqual({ ...nothing, ...expected });
   });
 
   it('a service that has its selector back has nothing to wait for where we have no slices', () => {

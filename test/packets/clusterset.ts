@@ -1,0 +1,101 @@
+/** Clusters with nodes and DNS, one hub over all of them, and exported Services. */
+import { type Fleet, startFleet } from '#test/multi-cluster/fleet.ts';
+import { kubectl } from '#test/support/relay-install.ts';
+import { type ClusterNodes, startNodes } from './cluster-nodes.ts';
+import { startDns } from './dns.ts';
+import { apiAddress } from './network.ts';
+import { deployment, namespaceOf, type Servers, service } from './workload.ts';
+
+export interface MemberNodes {
+  readonly nodes: ClusterNodes;
+  kubectl(...args: readonly string[]): Promise<string>;
+  apply(objects: readonly object[]): Promise<void>;
+  /**
+   * Deploys and exports. Resolves when the pods are ready. They serve for 8 s after their deletion: importers follow after importBatchSeconds, and a
+   * busy machine needs its time.
+   */
+  deployExported(servers: Servers, exportAnnotations?: { readonly [key: string]: string }): Promise<void>;
+  /** `kubectl rollout restart`. Resolves when the update is complete. */
+  update(namespace: string, name?: string): Promise<void>;
+}
+
+export interface Clusterset {
+  readonly fleet: Fleet;
+  of(id: string): MemberNodes;
+  /** Address of an import, as soon as it has one. */
+  importAddress(id: string, namespace: string, name?: string): Promise<string>;
+  /** What the programs have said, for a failed test. */
+  readonly said: readonly string[];
+  stop(): Promise<void>;
+}
+
+const controllers = [
+  'deployment-controller',
+  'replicaset-controller',
+  'namespace-controller',
+  'garbage-collector-controller',
+  'endpoints-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+].join();
+
+export async function startClusterset(ids: readonly string[], nodesEach = 2): Promise<Clusterset> {
+  const members = Object.fromEntries(ids.map((id) => [id, { address: apiAddress(id), controllers }]));
+  const fleet = await startFleet({ members, sameness: 'all' });
+  const started = new Map<string, MemberNodes>();
+  const stop = async (): Promise<void> => {
+    await Promise.allSettled([...started.values()].map(({ nodes }) => nodes.stop()));
+    await fleet.stop();
+  };
+  try {
+    for (const id of ids) {
+      const { controlPlane, api } = fleet.members[id] as Fleet['members'][string];
+      const nodes = await startNodes({ cluster: id, controlPlane, api, nodes: nodesEach });
+      started.set(
+        id,
+        memberNodes(nodes, (args, input) => kubectl(controlPlane, args, input)),
+      );
+      await startDns(nodes, controlPlane, { multicluster: true });
+    }
+  } catch (e) {
+    await stop();
+    throw e;
+  }
+  return {
+    fleet,
+    of: (id) => started.get(id) as MemberNodes,
+    importAddress: (id, namespace, name = 'web') => {
+      const { api, observed } = fleet.members[id] as Fleet['members'][string];
+      return observed.eventually(async () => {
+        const address = (await api.get('ServiceImport', namespace, name))?.spec.ips?.[0];
+        if (!address) throw new Error(`the import of ${namespace}/${name} in ${id} has no address`);
+        return address;
+      }, 60_000);
+    },
+    get said() {
+      return [...fleet.lines.slice(-60), ...[...started.values()].flatMap(({ nodes }) => nodes.said.slice(-30))];
+    },
+    stop,
+  };
+}
+
+function memberNodes(nodes: ClusterNodes, run: (args: readonly string[], input?: string) => Promise<string>): MemberNodes {
+  const self: MemberNodes = {
+    nodes,
+    kubectl: (...args) => run(args),
+    apply: async (items) => void (await run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))),
+    async deployExported(servers, annotations = {}) {
+      const { name = 'web', namespace } = servers;
+      const serviceExport = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name, namespace, annotations } };
+      await self.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 8, ...servers }), serviceExport]);
+      await rolledOut(namespace, name);
+    },
+    async update(namespace, name = 'web') {
+      await run(['rollout', 'restart', `deployment/${name}`, '-n', namespace]);
+      await rolledOut(namespace, name);
+    },
+  };
+  const rolledOut = (namespace: string, name: string): Promise<string> =>
+    run(['rollout', 'status', `deployment/${name}`, '-n', namespace, '--timeout=120s']);
+  return self;
+}
