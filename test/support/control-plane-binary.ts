@@ -28,7 +28,7 @@ export async function nodeProgramsBinary(say: (line: string) => void = console.e
 
 /** Path of a binary that is kube-apiserver and kube-controller-manager of another version, such as v1.31.0. Built once. */
 export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
-  const module = await kubernetesModule(version, 'components', ['main.go']);
+  const module = await kubernetesModule(version);
   return built({ what: 'the control plane', version, module, folder: module, name: 'kube' }, say);
 }
 

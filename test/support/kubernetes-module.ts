@@ -1,6 +1,6 @@
 /** Go modules that contain the programs of another Kubernetes version. */
 import { execFile } from 'node:child_process';
-import { access, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,18 +23,17 @@ export function assertRelease(text: string): void {
 }
 
 /**
- * Returns the folder of a Go module with the named sources of test/control-plane, for a Kubernetes version. Throws if the module proxy lacks the version.
- * `sources`: paths in test/control-plane.
+ * Returns the folder of a Go module with main.go and record/ of test/control-plane, for a Kubernetes version. Throws if the module proxy lacks the version.
  */
-export async function kubernetesModule(version: string, name: string, sources: readonly string[]): Promise<string> {
+export async function kubernetesModule(version: string): Promise<string> {
   assertRelease(version);
-  const folder = join(cacheFolder, `${name}-${version}`);
+  const folder = join(cacheFolder, `kubernetes-${version}`);
   if (await exists(join(folder, 'go.sum'))) {
-    await copySources(folder, sources);
+    await copySources(folder);
     return folder;
   }
   const unfinished = `${folder}.${process.pid}`;
-  await copySources(unfinished, sources);
+  await copySources(unfinished);
   await writeFile(join(unfinished, 'go.mod'), await goMod(version));
   await go(['mod', 'tidy'], unfinished);
   await rm(folder, { recursive: true, force: true });
@@ -42,14 +41,15 @@ export async function kubernetesModule(version: string, name: string, sources: r
   return folder;
 }
 
-async function copySources(folder: string, sources: readonly string[]): Promise<void> {
-  for (const source of sources) {
-    await mkdir(join(folder, source, '..'), { recursive: true });
-    await copyFile(join(controlPlaneSources, source), join(folder, source));
-  }
+async function copySources(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const source of ['main.go', 'record']) await cp(join(controlPlaneSources, source), join(folder, source), { recursive: true });
 }
 
-/** k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of the same version. */
+/**
+ * k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of the same version. The sources are Go of
+ * test/control-plane/go.mod, which is newer than that of an older version.
+ */
 async function goMod(version: string): Promise<string> {
   const { GoMod } = JSON.parse(await go(['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], controlPlaneSources)) as {
     readonly GoMod: string;
@@ -57,10 +57,10 @@ async function goMod(version: string): Promise<string> {
   const text = await readFile(GoMod, 'utf8');
   const staging = new Set([...text.matchAll(/^\t(k8s\.io\/\S+)(?: v0\.0\.0$| => \.\/staging\/)/gm)].map(([, path]) => path as string));
   const release = version.replace(/^v1\./, 'v0.');
-  const [, goVersion = '1.24.0'] = /^go (\S+)$/m.exec(text) ?? [];
+  const [goVersion] = /^go \S+$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
   return [
     `module fleet-endpoints/test/kubernetes`,
-    `go ${goVersion}`,
+    goVersion,
     `require k8s.io/kubernetes ${version}`,
     `replace (\n${[...staging].map((path) => `\t${path} => ${path} ${release}`).join('\n')}\n)`,
     '',

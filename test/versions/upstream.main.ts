@@ -6,7 +6,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -30,8 +30,7 @@ try {
   if (positionals.length !== 1) throw new Error('one version is needed, such as v1.38.0');
   assertRelease(version);
   const followed = await followedVersion();
-  const sources = (await readdir(join(controlPlaneSources, 'record'))).map((name) => `record/${name}`);
-  const module = await kubernetesModule(version, 'upstream', sources);
+  const module = await kubernetesModule(version);
   console.log(`Sources of ${version} against ${followed}:`);
   for (const line of await sourceDifferences(module)) console.log(`  ${line}`);
   for (const file of recorded) await recordAgain(module, file);

@@ -9,6 +9,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareRuns } from '#test/cluster/parity/comparison.ts';
 import { playOurs, playUpstreams } from '#test/cluster/parity/runs.ts';
@@ -78,24 +81,12 @@ function isExplained(line: string, lacked: readonly Feature[], explained: Set<st
 }
 
 async function runSuite(files: readonly string[]): Promise<string> {
-  const args = [
-    'vitest',
-    'run',
-    '--config',
-    'test/cluster/vitest.config.ts',
-    '--reporter=json',
-    '--outputFile=/dev/stdout',
-    '--silent=true',
-    ...files,
-  ];
-  const child = spawn('npx', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  await once(child, 'close');
-  const json = text.slice(text.indexOf('{"num'));
-  const { numPassedTests, numTotalTests, testResults } = JSON.parse(json.slice(0, json.lastIndexOf('}') + 1)) as Report;
+  const folder = await mkdtemp(join(tmpdir(), 'versions-'));
+  const report = join(folder, 'report.json');
+  const args = ['vitest', 'run', '--config', 'test/cluster/vitest.config.ts', '--reporter=json', `--outputFile=${report}`, '--silent=true', ...files];
+  await once(spawn('npx', args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
+  const { numPassedTests, numTotalTests, testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
+  await rm(folder, { recursive: true });
   for (const { assertionResults } of testResults)
     for (const { status, fullName, failureMessages } of assertionResults)
       if (status === 'failed') console.log(`failed: ${fullName}\n  ${failureMessages[0]?.split('\n').slice(0, 6).join('\n  ')}`);
