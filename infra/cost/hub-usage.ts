@@ -1,4 +1,4 @@
-/** What a deployed hub has used in a number of days, as AWS counts it. */
+/** The usage of a deployed hub in a number of days, as AWS counts it. */
 export interface HubUsage {
   readonly days: number;
   readonly table: TableUsage;

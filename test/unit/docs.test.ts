@@ -65,6 +65,13 @@ it('every command of the package that a page names is one, and no page for its u
   expect(scripts).toEqual([]);
 });
 
+it('every function of functions/README.md is in the file that the page names', () => {
+  const steps = [...readFileSync('functions/README.md', 'utf8').matchAll(/`(\w+)` in `([\w/.-]+\.ts)`/g)];
+  expect(steps.length).toBeGreaterThan(25);
+  const missing = steps.filter(([, name = '', file = '']) => !new RegExp(`\\b${name}\\b[(<=: ]`).test(readFileSync(file, 'utf8')));
+  expect(missing.map(([text]) => text)).toEqual([]);
+});
+
 it('every mutant that the work queue’s README names exists', () => {
   const text = readFileSync('shared/workqueue/README.md', 'utf8').replace(/\s+/g, ' ');
   const named = [...text.matchAll(/[Mm]utants[^.]*?((?:"[^"]+",? ?)+)/g)].flatMap(([, list = '']) =>
