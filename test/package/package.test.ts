@@ -27,6 +27,7 @@ describe('the package', () => {
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
       /^package\/dist\/clusters\.schema\.json$/,
+      /^package\/dist\/schemas\/(explanation|history|addresses|cluster-list)\.schema\.json$/,
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
@@ -87,7 +88,7 @@ describe('in an empty folder', () => {
       installed.run('npx', 'fleet-endpoints', 'clutser'),
       installed.run('npx', 'fleet-endpoints', 'config', 'check', ours('clusters.example.yaml')),
     ]);
-    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('Examples:') });
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('Example:') });
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean cluster?') });
     expect(check).toMatchObject({ code: 0, out: expect.stringContaining('no mistakes') });
   });
