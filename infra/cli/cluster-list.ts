@@ -9,8 +9,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
-import { columns } from './explain-text.ts';
-import { type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
+import { columns, type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
 import { say } from './printable.ts';
 import { wholeSeconds } from './table-clock.ts';
 

@@ -14,6 +14,7 @@ import { hubEnv } from '#shared/contract/env.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
 import { withHubErrors } from './hub-errors.ts';
+import { naturalOrder } from './natural-order.ts';
 import { isAlive, type RunningProcess, thisProcess } from './running-process.ts';
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
@@ -141,12 +142,9 @@ function publishedBy(pid: number): Published | undefined {
   }
 }
 
-/** demo-2 comes before demo-10. */
-const naturalOrder = new Intl.Collator('en', { numeric: true });
-
 /** Returns one cluster by its id, or all. A command without the option --all leaves `all` out. Throws a UsageError that names the clusters of the hub. */
 export async function chosenClusters(table: Table, chosen: string | undefined, all?: boolean): Promise<readonly string[]> {
-  const known = [...(await listClusters(table))].sort(naturalOrder.compare);
+  const known = [...(await listClusters(table))].sort(naturalOrder);
   if (all) return known;
   if (chosen === undefined)
     throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`);

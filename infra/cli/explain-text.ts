@@ -1,6 +1,7 @@
 /** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
 import type { Explanation, PodExplanation, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
-import type { Line, Style } from './print-answer.ts';
+import { isReady } from '#shared/explain/standing.ts';
+import { columns, type Line, type Style } from './print-answer.ts';
 
 export interface ExplanationView {
   /** Every pod with each of its places, instead of pods by reason. */
@@ -40,8 +41,6 @@ const styles: { readonly [S in ServiceState]?: Style } = {
 /** Written endpoints without a ready pod are bad news. */
 const styleOf = (state: ServiceState, pods: readonly PodExplanation[]): Style | undefined =>
   styles[state] === 'good' && pods.some((p) => p.relation === 'selected') && !pods.some(isReady) ? 'bad' : styles[state];
-
-const isReady = ({ endpoints, slices }: PodExplanation): boolean => endpoints.place === 'addresses' || slices.some((s) => s.place === 'ready');
 
 const relations = { selected: '', left: ' (no longer selected)', near: ' (not selected)' } as const;
 
@@ -133,14 +132,3 @@ function verdictText({ place, why, addresses, pending }: Omit<Verdict<string>, '
 }
 
 const table = (rows: readonly (readonly [string, string])[]): readonly string[] => columns(rows).map((line) => `  ${line}`);
-
-/** Pads each column but the last. */
-export function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
-      .join('  ')
-      .trimEnd(),
-  );
-}

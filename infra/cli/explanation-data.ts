@@ -2,6 +2,7 @@
 import { writersFor } from '#shared/clusters/writer-for.ts';
 import type { Explanation, PodExplanation, Reason, SavedAddress, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
 import type { ExplainInput } from '#shared/explain/input.ts';
+import { isReady } from '#shared/explain/standing.ts';
 
 export const apiVersion = 'fleet-endpoints/v1';
 
@@ -94,10 +95,13 @@ const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slice
   message: why,
 });
 
-function podData({ pod, relation, endpoints, slices }: PodExplanation): PodData {
-  const places = { endpoints: placeData(endpoints), slices: slices.map((s) => ({ addressType: s.family, ...placeData(s) })) };
-  return { name: pod, relation, ready: [places.endpoints, ...places.slices].some((p) => p.ready), ...places };
-}
+const podData = (pod: PodExplanation): PodData => ({
+  name: pod.pod,
+  relation: pod.relation,
+  ready: isReady(pod),
+  endpoints: placeData(pod.endpoints),
+  slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
+});
 
 const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: Verdict<string>): PlaceData => ({
   listed: place !== 'absent',

@@ -25,7 +25,7 @@ export function withHubErrors<C extends DynamoDBClient | SQSClient>(client: C, h
   return client;
 }
 
-/** Returns undefined for an error that is no matter of settings. */
+/** Returns undefined if no setting of the user can help. */
 export function adviceOn({ name, message }: Pick<Error, 'name' | 'message'>, env: Env): string | undefined {
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'];
   const profile = `profile ${env['AWS_PROFILE'] ?? 'default'}`;

@@ -47,3 +47,14 @@ function withLocalTimes(text: string): string {
     return `${shifted}${fraction}${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
   });
 }
+
+/** Pads each column but the last. */
+export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

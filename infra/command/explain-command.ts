@@ -44,9 +44,8 @@ Examples:
       const print = async (): Promise<void> => {
         // By the hub's clock, as the times of runs are.
         const { input, explanation } = await explainWithInput(table, key, now(), pod);
-        const pods = options.notReady ? explanation.pods.filter((p) => p.relation === 'selected') : explanation.pods;
-        const data = explanationData(input, { ...explanation, pods });
-        const shown = options.notReady ? { ...data, pods: data.pods.filter((p) => !p.ready) } : data;
+        const data = explanationData(input, explanation);
+        const shown = options.notReady ? { ...data, pods: data.pods.filter((p) => p.relation === 'selected' && !p.ready) } : data;
         const lines =
           format === 'name'
             ? shown.pods.map((p) => `pod/${p.name}`)

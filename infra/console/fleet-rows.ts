@@ -1,5 +1,6 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
+import { naturalOrder } from '#infra/cli/natural-order.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -11,7 +12,7 @@ import type { FleetRow } from './api-types.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';
 
 export async function fleetRows(table: Table, metrics: MetricsSource, nowMs: number): Promise<readonly FleetRow[]> {
-  const ids = await listClusters(table);
+  const ids = [...(await listClusters(table))].sort(naturalOrder);
   const [recent, rows] = await Promise.all([metrics.recent(ids), concurrently(16, ids, (id) => recordedRow(table, id, nowMs))]);
   return rows.flatMap((row) => (row ? [{ ...row, ...measuredRow(recent.get(row.cluster)) }] : []));
 }

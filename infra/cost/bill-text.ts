@@ -1,4 +1,4 @@
-import { columns } from '#infra/cli/explain-text.ts';
+import { columns } from '#infra/cli/print-answer.ts';
 import type { Bill, ClusterBill } from './bill.ts';
 import { priceBasis } from './prices.ts';
 

@@ -20,10 +20,13 @@ export interface Standing {
   readonly ready: number;
 }
 
+/** Returns true if a pod is ready in Endpoints or in a slice. */
+export const isReady = ({ endpoints, slices }: PodExplanation): boolean => endpoints.place === 'addresses' || slices.some((s) => s.place === 'ready');
+
 export function standingOf(input: ExplainInput, pods: readonly PodExplanation[]): Standing {
   const { service } = input;
   const selected = pods.filter((p) => p.relation === 'selected');
-  const ready = selected.filter((p) => p.endpoints.place === 'addresses' || p.slices.some((s) => s.place === 'ready')).length;
+  const ready = selected.filter(isReady).length;
   const as = (state: ServiceState, text: string): Standing => ({ state, text, selected: selected.length, ready });
   if (!service) return as('ServiceDeleted', `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`);
   const writer = writerOf(service);

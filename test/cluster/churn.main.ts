@@ -8,7 +8,7 @@ import { costCells, type Work, workOfLocalRun, workOfProcess } from './churn-cos
 /**
  * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N] [--profile DIR]: how long a change of a pod's readiness takes
  * to show in Endpoints and slices, and how much processor time a change takes. The writers are kube-controller-manager with its defaults, with 1,000 requests
- * a second, and ours, in turn. Each has a fresh control plane of this machine, and first the same load for --warm-up seconds (0: none). --profile writes a
+ * a second, and ours, in turn. Each has a fresh control plane of this machine. The same load comes first for --warm-up seconds (0: none). --profile writes a
  * processor profile of each process of ours into DIR.
  */
 const { values } = parseArgs({

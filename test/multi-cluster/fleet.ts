@@ -16,13 +16,13 @@ import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/
 import { type ClusterWorld, clusterWorld, type Member } from './cluster-world.ts';
 
 /** A managed cluster's own: they never touch what is ours, and are there to prove it. */
-const builtIn = [
+export const builtInControllers = [
   'namespace-controller',
   'garbage-collector-controller',
   'endpoints-controller',
   'endpointslice-controller',
   'endpointslice-mirroring-controller',
-].join();
+];
 
 /** Ranges of the pods of each cluster. The clusters b and c share one. */
 const podRanges = {
@@ -153,7 +153,7 @@ async function writersWay(controlPlane: ControlPlane, sameness: FleetOptions['sa
 }
 
 async function startMember(id: string, { kinds = bothKinds, ...options }: MemberOptions): Promise<Member> {
-  const controlPlane = await startControlPlane({ controllers: builtIn, ...options });
+  const controlPlane = await startControlPlane({ controllers: builtInControllers.join(), ...options });
   await installMcs(controlPlane.connection, kinds);
   const api = connectApi(controlPlane.connection);
   const zones = ['zone-a', 'zone-b'];

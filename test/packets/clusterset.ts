@@ -1,5 +1,5 @@
 /** Clusters with nodes and DNS, one hub over all of them, and exported Services. */
-import { type Fleet, startFleet } from '#test/multi-cluster/fleet.ts';
+import { builtInControllers, type Fleet, startFleet } from '#test/multi-cluster/fleet.ts';
 import { kubectl } from '#test/support/relay-install.ts';
 import { type ClusterNodes, startNodes } from './cluster-nodes.ts';
 import { startDns } from './dns.ts';
@@ -24,20 +24,12 @@ export interface Clusterset {
   of(id: string): MemberNodes;
   /** Address of an import, as soon as it has one. */
   importAddress(id: string, namespace: string, name?: string): Promise<string>;
-  /** What the programs have said, for a failed test. */
+  /** Output of the programs, printed for a failed test. */
   readonly said: readonly string[];
   stop(): Promise<void>;
 }
 
-const controllers = [
-  'deployment-controller',
-  'replicaset-controller',
-  'namespace-controller',
-  'garbage-collector-controller',
-  'endpoints-controller',
-  'endpointslice-controller',
-  'endpointslice-mirroring-controller',
-].join();
+const controllers = ['deployment-controller', 'replicaset-controller', ...builtInControllers].join();
 
 export async function startClusterset(ids: readonly string[], nodesEach = 2): Promise<Clusterset> {
   const members = Object.fromEntries(ids.map((id) => [id, { address: apiAddress(id), controllers }]));

@@ -35,10 +35,6 @@ const columns: readonly Column[] = [
   { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), isBad: (r) => r.differences > 0, numeric: true },
 ];
 
-/** demo-2 comes before demo-10. */
-const collator = new Intl.Collator('en', { numeric: true });
-const inNaturalOrder = (rows: readonly FleetRow[]): readonly FleetRow[] => [...rows].sort((a, b) => collator.compare(a.cluster, b.cluster));
-
 export function fleetTable() {
   const body = h('tbody');
   const head = h(
@@ -78,7 +74,7 @@ export function fleetTable() {
   return {
     element,
     async refresh(): Promise<readonly FleetRow[]> {
-      const answer = inNaturalOrder(await ask<readonly FleetRow[]>('/api/fleet'));
+      const answer = await ask<readonly FleetRow[]>('/api/fleet');
       for (const data of answer) {
         const { cells } = rowOf(data.cluster);
         for (const [i, column] of columns.entries()) {

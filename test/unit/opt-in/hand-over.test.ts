@@ -10,7 +10,7 @@ function slice(name: string, managedBy: string | undefined, ...addresses: readon
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
   };
 }
-/** Of a pod each, whose uid is made of its address. */
+/** Each address belongs to a pod whose uid contains the address. */
 const readyPods = (...addresses: readonly string[]) => new Map(addresses.map((address) => [address, `uid-${address}`]));
 const notReady = (of: EndpointSlice): EndpointSlice => ({
   ...of,
