@@ -90,7 +90,10 @@ export interface FactGroup {
 export interface SavedAddress {
   readonly object: string;
   readonly address: string;
+  /** `pod`, `node` and `zone` are empty if the object does not name them. */
   readonly pod: string;
+  readonly node: string;
+  readonly zone: string;
   readonly state: string;
   readonly ports: string;
 }

@@ -18,6 +18,8 @@ export function savedAddresses({ endpoints, slices }: SavedOutputs): readonly Sa
       object,
       address: (endpoint.addresses ?? []).join(', '),
       pod: endpoint.targetRef?.name ?? '',
+      node: endpoint.nodeName ?? '',
+      zone: endpoint.zone ?? '',
       state: [stateText(endpoint), ...Object.entries(detailsOf(endpoint)).map(([label, text]) => `${label} ${text}`)].join(', '),
       ports: portsText(ports),
     })),

@@ -1,9 +1,12 @@
-/** A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. */
-import type { Dashboard } from '#infra/monitoring/dashboards.ts';
-import type { SeriesAnswer } from '../api-types.ts';
+/**
+ * A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. Charts whose values are all zero fold into one line,
+ * because a page of thirty charts hides the few that move.
+ */
+import type { Dashboard, Row } from '#infra/monitoring/dashboards.ts';
+import type { SeriesAnswer, SeriesValues } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { lineChart, type WidgetView } from './chart.ts';
-import { h } from './dom.ts';
+import { h, setText } from './dom.ts';
 import { numbers } from './numbers.ts';
 
 export interface DashboardView {
@@ -13,30 +16,59 @@ export interface DashboardView {
 }
 
 export function dashboardView(dashboard: Dashboard, cluster: string | undefined): DashboardView {
-  const views: WidgetView[] = [];
-  const rows = dashboard.rows.map((row, i) => {
-    const widgets = row.widgets.map((widget, j) => {
-      const id = `${dashboard.id}-${i}-${j}`;
-      const view = widget.kind === 'numbers' ? numbers(widget, id) : lineChart(widget, id);
-      views.push(view);
-      return view.element;
-    });
-    const heading = `${dashboard.id}-${i}`;
-    return h(
-      'section',
-      { class: 'row', 'aria-labelledby': heading },
-      h('h2', { id: heading }, row.title),
-      h('div', { class: 'widgets' }, ...widgets),
-    );
-  });
+  const rows = dashboard.rows.map((row, i) => dashboardRow(row, `${dashboard.id}-${i}`));
   return {
-    element: h('div', { class: 'dashboard' }, ...rows),
+    element: h('div', { class: 'dashboard' }, ...rows.map((row) => row.element)),
     async refresh(minutes) {
       const answer = await ask<SeriesAnswer>('/api/series', { dashboard: dashboard.id, cluster, minutes: String(minutes) });
-      for (const [i, view] of views.entries()) view.update(answer.widgets[i] ?? [], answer.from, answer.period);
+      let first = 0;
+      for (const row of rows) {
+        row.update(answer.widgets.slice(first, first + row.count), answer.from, answer.period);
+        first += row.count;
+      }
     },
     destroy() {
+      for (const row of rows) row.destroy();
+    },
+  };
+}
+
+function dashboardRow({ title, widgets }: Row, id: string) {
+  const views: readonly WidgetView[] = widgets.map((w, j) => (w.kind === 'numbers' ? numbers(w, `${id}-${j}`) : lineChart(w, `${id}-${j}`)));
+  const fold = h('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' });
+  let isOpen = false;
+  let quiet: readonly boolean[] = [];
+  fold.addEventListener('click', () => {
+    isOpen = !isOpen;
+    show();
+  });
+
+  function show(): void {
+    const titles = widgets.flatMap((w, i) => (quiet[i] ? w.title : []));
+    fold.hidden = titles.length === 0;
+    fold.setAttribute('aria-expanded', String(isOpen));
+    setText(fold, `${isOpen ? 'Fold' : 'Show'} ${titles.length} quiet: ${titles.join(', ')}`);
+    for (const [i, view] of views.entries()) view.element.hidden = !isOpen && quiet[i] === true;
+  }
+
+  return {
+    element: h(
+      'section',
+      { class: 'row', 'aria-labelledby': id },
+      h('h2', { id }, title),
+      h('div', { class: 'widgets' }, ...views.map((v) => v.element)),
+      fold,
+    ),
+    count: widgets.length,
+    update(values: SeriesAnswer['widgets'], from: number, period: number): void {
+      quiet = widgets.map((w, i) => w.kind === 'lines' && isQuiet(values[i] ?? []));
+      show();
+      for (const [i, view] of views.entries()) view.update(values[i] ?? [], from, period);
+    },
+    destroy(): void {
       for (const view of views) view.destroy();
     },
   };
 }
+
+const isQuiet = (series: readonly SeriesValues[]): boolean => series.every(({ values }) => values.every((value) => !value));

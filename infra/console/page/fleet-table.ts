@@ -1,16 +1,23 @@
-/** A table with a row for each cluster. Rows keep their elements, so the keyboard's focus stays. */
+/**
+ * A table with a row for each cluster, to be searched, filtered and sorted. The first rows are shown, so a fleet of 1,000 clusters
+ * stays one screen.
+ */
 import type { FleetRow } from '../api-types.ts';
-import { isOverdue, isSilent } from '../fleet-verdict.ts';
+import { isOverdue, isSilent, problemsOf } from '../fleet-verdict.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { durationText, valueText } from './format.ts';
 import { hashOf } from './route.ts';
 
+/** Number of rows shown. A row is a card on a phone. */
+const shown = matchMedia('(max-width: 760px)').matches ? 10 : 50;
+
 interface Column {
   readonly title: string;
   readonly text: (row: FleetRow) => string;
+  /** The largest value is first after a click on the column's title. Without it the column sorts by its text. */
+  readonly value?: (row: FleetRow) => number;
   readonly isBad?: (row: FleetRow) => boolean;
-  readonly numeric?: boolean;
 }
 
 const columns: readonly Column[] = [
@@ -19,76 +26,120 @@ const columns: readonly Column[] = [
   {
     title: 'Last heartbeat',
     text: (r) => (r.heartbeatAge === null ? 'never' : `${durationText(r.heartbeatAge)} ago`),
+    value: (r) => r.heartbeatAge ?? Number.POSITIVE_INFINITY,
     isBad: isSilent,
-    numeric: true,
   },
   {
     title: 'Oldest pending work',
     text: (r) => (r.oldestDirty === 0 ? 'none' : durationText(r.oldestDirty)),
+    value: (r) => r.oldestDirty,
     isBad: isOverdue,
-    numeric: true,
   },
-  { title: 'Latency p50', text: (r) => valueText(r.p50, 'Milliseconds'), numeric: true },
-  { title: 'p99', text: (r) => valueText(r.p99, 'Milliseconds'), isBad: (r) => (r.p99 ?? 0) > 2_000, numeric: true },
-  { title: 'Errors', text: (r) => valueText(r.errors, 'Count'), isBad: (r) => r.errors > 0, numeric: true },
+  { title: 'Latency p50', text: (r) => valueText(r.p50, 'Milliseconds'), value: (r) => r.p50 ?? 0 },
+  { title: 'p99', text: (r) => valueText(r.p99, 'Milliseconds'), value: (r) => r.p99 ?? 0, isBad: (r) => (r.p99 ?? 0) > 2_000 },
+  { title: 'Errors', text: (r) => valueText(r.errors, 'Count'), value: (r) => r.errors, isBad: (r) => r.errors > 0 },
   { title: 'Circuit', text: (r) => r.circuit, isBad: (r) => r.circuit !== 'closed' },
-  { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), isBad: (r) => r.differences > 0, numeric: true },
+  { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), value: (r) => r.differences, isBad: (r) => r.differences > 0 },
+];
+const titles = ['Cluster', ...columns.map((c) => c.title)];
+
+const filters: readonly { readonly title: string; readonly isShown: (row: FleetRow) => boolean }[] = [
+  { title: 'all', isShown: () => true },
+  { title: 'need attention', isShown: (row) => problemsOf(row, durationText).length > 0 },
+  { title: 'shadow', isShown: ({ mode }) => mode.startsWith('shadow') },
+  { title: 'paused', isShown: ({ mode }) => mode.startsWith('paused') },
 ];
 
-export function fleetTable() {
-  const body = h('tbody');
-  const head = h(
-    'tr',
-    {},
-    ...['Cluster', ...columns.map((c) => c.title)].map((title, i) =>
-      h('th', { scope: 'col', class: columns[i - 1]?.numeric ? 'numeric' : undefined }, title),
-    ),
-  );
-  const table = h(
-    'table',
-    { class: 'list fleet' },
-    h('caption', { class: 'visually-hidden' }, 'Clusters, errors and latency of the last five minutes'),
-    h('thead', {}, head),
-    body,
-  );
-  const element = h(
-    'section',
-    { class: 'row', 'aria-labelledby': 'clusters' },
-    h('h2', { id: 'clusters' }, 'Clusters'),
-    h('div', { class: 'panel' }, table),
-  );
-  const rows = new Map<string, { readonly element: HTMLElement; readonly cells: readonly HTMLElement[] }>();
+interface DrawnRow {
+  readonly element: HTMLElement;
+  readonly cells: readonly HTMLElement[];
+}
 
-  function rowOf(cluster: string) {
+export function fleetTable() {
+  let all: readonly FleetRow[] = [];
+  /** Index in `titles`, from the top down. The API's own order is that of the names. */
+  let sortedBy = 0;
+  let isReversed = false;
+  const rows = new Map<string, DrawnRow>();
+  const search = h('input', { id: 'fleet-search', type: 'search', placeholder: 'name, mode or version', autocomplete: 'off', spellcheck: 'false' });
+  const filter = h('select', { id: 'fleet-filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
+  search.addEventListener('input', draw);
+  filter.addEventListener('change', draw);
+  const count = h('span', { class: 'note', role: 'status' });
+  const more = h('p', { class: 'empty', hidden: '' });
+  const heads = titles.map((title, i) => {
+    const button = h('button', { type: 'button' }, title);
+    button.addEventListener('click', () => {
+      isReversed = sortedBy === i && !isReversed;
+      sortedBy = i;
+      draw();
+    });
+    return h('th', { scope: 'col', class: columns[i - 1]?.value ? 'numeric' : undefined }, button);
+  });
+  const body = h('tbody');
+  const caption = h('caption', { class: 'visually-hidden' }, 'Clusters, errors and latency of the last five minutes');
+  const table = h('table', { class: 'list fleet' }, caption, h('thead', {}, h('tr', {}, ...heads)), body);
+  const fields = [
+    h('div', { class: 'field' }, h('label', { for: 'fleet-search' }, 'Search'), search),
+    h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter),
+  ];
+  const heading = h('div', { class: 'heading' }, h('h2', { id: 'clusters' }, 'Clusters'), count, ...fields);
+  const element = h('section', { class: 'row', 'aria-labelledby': 'clusters' }, heading, h('div', { class: 'panel' }, table, more));
+
+  function draw(): void {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
+    const found = all.filter((r) => isShown(r) && words.every((w) => `${r.cluster} ${r.mode} ${r.version} ${r.circuit}`.toLowerCase().includes(w)));
+    const visible = sorted(found).slice(0, shown);
+    for (const [i, head] of heads.entries()) head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
+    for (const row of visible) fill(row);
+    const elements = visible.map((row) => rowOf(row.cluster).element);
+    if (elements.length !== body.children.length || elements.some((e, i) => body.children[i] !== e)) {
+      const focused = document.activeElement;
+      body.replaceChildren(...elements);
+      if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true });
+    }
+    setText(count, found.length === all.length ? all.length.toLocaleString('en') : `${found.length} of ${all.length}`);
+    more.hidden = found.length <= shown;
+    setText(more, `${(found.length - shown).toLocaleString('en')} more: the search finds them.`);
+  }
+
+  const isDescending = (): boolean => (columns[sortedBy - 1]?.value !== undefined) !== isReversed;
+
+  function sorted(found: readonly FleetRow[]): readonly FleetRow[] {
+    const column = columns[sortedBy - 1];
+    if (!column) return isReversed ? [...found].reverse() : found;
+    const { value, text } = column;
+    const ascending = found.toSorted((a, b) => (value ? value(a) - value(b) : text(a).localeCompare(text(b), 'en')));
+    return isDescending() ? ascending.reverse() : ascending;
+  }
+
+  function rowOf(cluster: string): DrawnRow {
     const known = rows.get(cluster);
     if (known) return known;
     // The style sheet shows the column's title in each cell on narrow screens.
-    const cells = columns.map((c) => h('td', { class: c.numeric ? 'numeric' : undefined, 'data-title': c.title }));
-    const links = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster));
-    const row = { element: h('tr', {}, links, ...cells), cells };
+    const cells = columns.map((c) => h('td', { class: c.value ? 'numeric' : undefined, 'data-title': c.title }));
+    const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster));
+    const row = { element: h('tr', {}, link, ...cells), cells };
     rows.set(cluster, row);
-    body.append(row.element);
     return row;
+  }
+
+  function fill(data: FleetRow): void {
+    const { cells } = rowOf(data.cluster);
+    for (const [i, column] of columns.entries()) {
+      const cell = cells[i] as HTMLElement;
+      setText(cell, column.text(data));
+      cell.classList.toggle('bad', column.isBad?.(data) ?? false);
+    }
   }
 
   return {
     element,
     async refresh(): Promise<readonly FleetRow[]> {
-      const answer = await ask<readonly FleetRow[]>('/api/fleet');
-      for (const data of answer) {
-        const { cells } = rowOf(data.cluster);
-        for (const [i, column] of columns.entries()) {
-          const cell = cells[i] as HTMLElement;
-          setText(cell, column.text(data));
-          cell.classList.toggle('bad', column.isBad?.(data) ?? false);
-        }
-      }
-      for (const [cluster, row] of rows) {
-        if (answer.some((r) => r.cluster === cluster)) continue;
-        row.element.remove();
-        rows.delete(cluster);
-      }
-      return answer;
+      all = await ask<readonly FleetRow[]>('/api/fleet');
+      draw();
+      return all;
     },
   };
 }

@@ -3,12 +3,22 @@ export type Route =
   | { readonly view: 'fleet' }
   | { readonly view: 'clusterset' }
   | { readonly view: 'cluster'; readonly cluster: string | undefined }
-  | { readonly view: 'services'; readonly cluster: string | undefined; readonly namespace?: string; readonly service?: string };
+  | {
+      readonly view: 'services';
+      readonly cluster: string | undefined;
+      readonly namespace?: string;
+      readonly service?: string;
+      /** A moment of the service's history, ms since the epoch. */
+      readonly atMs?: number;
+    };
 
 export function parseRoute(hash: string): Route {
-  const [view, cluster, namespace, service] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [view, cluster, namespace, service, at] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (view === 'cluster') return { view, cluster: cluster || undefined };
-  if (view === 'services') return { view, cluster: cluster || undefined, ...(namespace && service && { namespace, service }) };
+  if (view === 'services') {
+    const atMs = at === undefined ? Number.NaN : Date.parse(at);
+    return { view, cluster: cluster || undefined, ...(namespace && service && { namespace, service }), ...(!Number.isNaN(atMs) && { atMs }) };
+  }
   return view === 'clusterset' ? { view } : { view: 'fleet' };
 }
 

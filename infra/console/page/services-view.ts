@@ -25,10 +25,16 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   let shown = '';
   let listAt = 0;
   let explainAt = 0;
-  const line = timeLine((atMs) => {
-    const { namespace, service } = chosen;
-    return ask<Then>('/api/then', { cluster, namespace, service, at: String(atMs) });
-  });
+  const { namespace, service } = chosen;
+  const line = timeLine(
+    (atMs) => ask<Then>('/api/then', { cluster, namespace, service, at: String(atMs) }),
+    (atMs) => {
+      const at = atMs === undefined ? [] : [new Date(atMs).toISOString()];
+      // A change of location.hash would draw the whole page again.
+      history.replaceState(null, '', hashOf('services', cluster, namespace, service, ...at));
+    },
+    chosen.atMs,
+  );
   const explanation = explanationView(line.element);
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
@@ -90,7 +96,6 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   return {
     element,
     async refresh(): Promise<void> {
-      const { namespace, service } = chosen;
       const now = Date.now();
       if (now >= listAt) {
         listAt = now + 5_000;
@@ -99,12 +104,12 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       }
       if (!service || now < explainAt) return;
       try {
-        const [present, history] = await Promise.all([
+        const [present, runs] = await Promise.all([
           ask<Explanation>('/api/explain', { cluster, namespace, service }),
           ask<HistoryAnswer>('/api/history', { cluster, namespace, service }),
         ]);
         explanation.show(present);
-        line.show(history);
+        line.show(runs);
         if (!explanation.element.isConnected) detail.replaceChildren(explanation.element);
       } catch (e) {
         // The API refuses a service that the cluster does not have.

@@ -1,55 +1,97 @@
-/** The history of a service: a time line of its runs, with the addresses after the chosen run. */
+/**
+ * The history of a service: a mark for each run on a time axis, and the runs as a list. The chosen moment is in the URL, with the addresses
+ * of that moment below the list.
+ */
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, setText } from './dom.ts';
 
 /** Number of addresses shown. `fleet-endpoints explain --at` prints all of them. */
 const maxAddresses = 50;
+/** Number of runs shown. The filter finds the others. */
+const maxRuns = 8;
 
-export function timeLine(askThen: (atMs: number) => Promise<Then>) {
+const kinds: { readonly [K in Told['kind']]: string } = { wrote: 'wrote', failed: 'failed', held: 'held back', found: 'wrote nothing' };
+
+/** `choose` writes the moment into the URL, or takes it away. `chosenMs`: ms since the epoch. */
+export function timeLine(askThen: (atMs: number) => Promise<Then>, choose: (atMs: number | undefined) => void, chosenMs: number | undefined) {
   let runs: readonly Told[] = [];
   let drawn = '';
-  /** End of the chosen run, ms since the epoch. Undefined chooses the newest run, after which the addresses are those of the rest of the page. */
-  let chosenMs: number | undefined;
-  let shownMs: number | undefined;
-  const slider = h('input', { id: 'run', type: 'range', min: '0', max: '0', step: '1' });
-  const earlier = h('button', { type: 'button' }, 'Earlier');
-  const later = h('button', { type: 'button' }, 'Later');
-  const marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
+  const search = h('input', { id: 'run-search', type: 'search', placeholder: 'pod, address or reason', autocomplete: 'off', spellcheck: 'false' });
+  const kind = h('select', { id: 'run-kind' }, h('option', { value: '' }, 'all runs'), ...Object.entries(kinds).map(option));
   const count = h('span', { class: 'note' });
-  const run = h('div', { class: 'run', 'aria-live': 'polite' });
-  const then = h('div', { class: 'then' });
-  const controls = h('div', { class: 'moves' }, earlier, h('div', { class: 'track' }, marks, slider), later);
-  const heading = h('div', { class: 'heading' }, h('h3', {}, h('label', { for: 'run' }, 'History')), count);
-  const element = h('section', { class: 'panel history' }, heading, controls, run, then);
-  slider.addEventListener('input', () => choose(Number(slider.value)));
-  earlier.addEventListener('click', () => choose(Number(slider.value) - 1));
-  later.addEventListener('click', () => choose(Number(slider.value) + 1));
+  const axis = h('div', { class: 'axis', 'aria-hidden': 'true' });
+  const list = h('ol', { class: 'runs' });
+  const more = h('p', { class: 'empty' });
+  const then = h('div', { class: 'then', 'aria-live': 'polite' });
+  const heading = h(
+    'div',
+    { class: 'heading' },
+    h('h3', {}, 'History'),
+    count,
+    h('div', { class: 'field' }, h('label', { for: 'run-search' }, 'Search'), search),
+    h('div', { class: 'field' }, h('label', { for: 'run-kind' }, 'Show'), kind),
+  );
+  const element = h('section', { class: 'panel history' }, heading, axis, list, more, then);
+  search.addEventListener('input', draw);
+  kind.addEventListener('change', draw);
+  if (chosenMs !== undefined) void showThen(chosenMs);
 
-  function choose(index: number): void {
-    const at = Math.max(0, Math.min(runs.length - 1, index));
-    chosenMs = at === runs.length - 1 ? undefined : runs[at]?.atMs;
-    void show(at);
+  function draw(): void {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const isFound = (r: Told) => (!kind.value || r.kind === kind.value) && words.every((w) => `${r.headline} ${r.lines}`.toLowerCase().includes(w));
+    const found = runs.filter(isFound);
+    const shown = found.slice(-maxRuns);
+    const chosen = found.find((r) => r.atMs === chosenMs);
+    // The chosen run stays in the list while others come.
+    const rows = (chosen && !shown.includes(chosen) ? [chosen, ...shown] : shown).toReversed();
+    const focused = document.activeElement?.getAttribute('data-at');
+    list.replaceChildren(...rows.map(runItem));
+    if (focused) list.querySelector<HTMLElement>(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
+    axis.replaceChildren(...marksOf(found));
+    axis.hidden = found.length < 2;
+    more.hidden = runs.length > 0 && found.length > 0 && found.length <= rows.length;
+    setText(
+      more,
+      runs.length === 0
+        ? noRuns
+        : found.length === 0
+          ? 'The search finds no run.'
+          : `${found.length - rows.length} earlier runs: the search finds them.`,
+    );
   }
 
-  async function show(index: number): Promise<void> {
-    const told = runs[index];
-    slider.value = String(index);
-    // A `disabled` button would lose the focus at the ends.
-    earlier.setAttribute('aria-disabled', String(index <= 0));
-    later.setAttribute('aria-disabled', String(index >= runs.length - 1));
-    for (const [i, mark] of [...marks.children].entries()) mark.classList.toggle('chosen', i === index);
-    if (!told || told.atMs === shownMs) return;
-    shownMs = told.atMs;
-    slider.setAttribute('aria-valuetext', told.headline);
-    run.replaceChildren(h('p', {}, h('span', { class: `badge ${states[told.kind]}` }, told.kind), ' ', told.headline), lineList(told.lines));
-    if (index === runs.length - 1) return then.replaceChildren();
+  function runItem({ atMs, kind: ofRun, headline, lines }: Told): HTMLElement {
+    const button = h('button', { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) }, timeText(atMs));
+    button.addEventListener('click', () => {
+      chosenMs = atMs === chosenMs ? undefined : atMs;
+      choose(chosenMs);
+      draw();
+      if (chosenMs === undefined) then.replaceChildren();
+      else void showThen(chosenMs);
+    });
+    return h('li', { class: ofRun }, button, ' ', headline.slice(headline.indexOf(' ') + 1), lineList(lines));
+  }
+
+  /** Places each mark by its time. */
+  function marksOf(found: readonly Told[]): readonly HTMLElement[] {
+    const [first, last] = [found[0]?.atMs ?? 0, found.at(-1)?.atMs ?? 0];
+    const marks = found.map((r) => {
+      const mark = h('span', { class: `mark ${r.kind}${r.atMs === chosenMs ? ' chosen' : ''}` });
+      mark.style.left = `${((100 * (r.atMs - first)) / Math.max(1, last - first)).toFixed(2)}%`;
+      return mark;
+    });
+    return [h('div', { class: 'marks' }, ...marks), h('div', { class: 'ends' }, h('span', {}, timeText(first)), h('span', {}, timeText(last)))];
+  }
+
+  async function showThen(atMs: number): Promise<void> {
+    let content: readonly HTMLElement[];
     try {
-      const answer = await askThen(told.atMs);
-      // The user may have chosen another run meanwhile.
-      if (shownMs === told.atMs) then.replaceChildren(...addressesThen(answer));
+      content = addressesThen(await askThen(atMs), atMs);
     } catch (e) {
-      if (shownMs === told.atMs) then.replaceChildren(h('p', { class: 'empty' }, (e as Error).message));
+      content = [h('p', { class: 'empty' }, (e as Error).message)];
     }
+    // The user may have chosen another run meanwhile.
+    if (chosenMs === atMs) then.replaceChildren(...content);
   }
 
   return {
@@ -59,22 +101,21 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>) {
       if (text === drawn) return;
       drawn = text;
       runs = told;
-      setText(count, [`${runs.length} runs`, ...remarks].join('; '));
-      controls.hidden = runs.length === 0;
-      slider.max = String(Math.max(0, runs.length - 1));
-      marks.replaceChildren(...runs.map((r) => h('span', { class: `mark ${r.kind}` })));
-      if (runs.length === 0) run.replaceChildren(h('p', { class: 'empty' }, 'The history is empty: no run has changed the service.'));
-      const found = chosenMs === undefined ? -1 : runs.findIndex((r) => r.atMs === chosenMs);
-      void show(found < 0 ? runs.length - 1 : found);
+      setText(count, [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, UTC`, ...remarks].join('; '));
+      draw();
     },
   };
 }
 
-const states: { readonly [K in Told['kind']]: string } = { wrote: 'good', failed: 'bad', held: 'fair', found: 'out' };
+const noRuns = 'The history is empty: no run has changed the service.';
+
+const option = ([value, title]: [string, string]): HTMLElement => h('option', { value }, title);
+
+const timeText = (atMs: number): string => new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
 
 const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, line)));
 
-function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HTMLElement[] {
+function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number): readonly HTMLElement[] {
   const rows = [
     ...addresses.map((a) => row(a, a.state, a.sinceMs)),
     // The addresses that were removed last come first.
@@ -84,6 +125,7 @@ function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HT
   const more =
     rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at prints them.`)] : [];
   return [
+    h('h4', {}, `Addresses at ${timeText(atMs)}`),
     h('p', { class: 'summary' }, summary),
     ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))] : []),
     ...more,
@@ -94,7 +136,7 @@ function addressesThen({ summary, addresses, gone, caveats }: Then): readonly HT
 const columns = ['In', 'Address', 'Pod', 'State', 'Since (UTC)', 'Why'] as const;
 
 function row({ places, address, pod, why }: Pick<AddressThen | GoneThen, 'places' | 'address' | 'pod' | 'why'>, state: string, sinceMs?: number) {
-  const since = sinceMs === undefined ? 'before the first record' : new Date(sinceMs).toISOString().slice(0, 19).replace('T', ' ');
+  const since = sinceMs === undefined ? 'before the first record' : timeText(sinceMs);
   const cells: readonly Child[] = [places.join(' and '), address, pod, state, since, why ?? ''];
   return h('tr', {}, ...cells.map((cell, i) => h('td', { 'data-title': columns[i] }, cell)));
 }

@@ -101,7 +101,15 @@ describe('the saved state', () => {
 
   it('the saved state is listed by address', () => {
     expect(explainService(input({ saved: wrongly })).saved).toEqual([
-      { object: 'IPv4 slice foo-1', address: '10.1.0.2', pod: 'pod0001', state: 'not ready, node node-1', ports: 'http 80/TCP' },
+      {
+        object: 'IPv4 slice foo-1',
+        address: '10.1.0.2',
+        pod: 'pod0001',
+        node: 'node-1',
+        zone: '',
+        state: 'not ready, node node-1',
+        ports: 'http 80/TCP',
+      },
     ]);
   });
 });
