@@ -7,7 +7,7 @@ import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readE
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type EventsRecord, type Progress, quarantineEntries, requeueUntilSessionVerified } from './batch/redelivery.ts';
+import { type EventsRecord, type MessageProgress, quarantineEntries, requeueUntilSessionVerified } from './batch/redelivery.ts';
 import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
@@ -17,7 +17,7 @@ import { applyHeartbeat } from './session/heartbeat.ts';
 import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
-export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: Progress): Promise<MarkApplied | undefined> {
+export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: MessageProgress): Promise<MarkApplied | undefined> {
   const { deps, cluster } = batch;
   const message = readEvents(record.body, limitsOf(deps).queue);
   if (message.cluster !== cluster.id) {
@@ -40,7 +40,11 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   return mark;
 }
 
-async function applyEntries(context: MessageContext, message: Exclude<Events, Heartbeat>, progress: Progress): Promise<MarkApplied | undefined> {
+async function applyEntries(
+  context: MessageContext,
+  message: Exclude<Events, Heartbeat>,
+  progress: MessageProgress,
+): Promise<MarkApplied | undefined> {
   if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
   await (isOfInputs(message) ? applyLiveInputs(context, message) : applyObserved(context, message));
   return undefined;

@@ -26,7 +26,7 @@ import type { IngestDeps } from './batch/ingest-deps.ts';
 import { Room } from './batch/memory-budget.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
-import { type EventsRecord, type Progress, quarantine, resendRemainder } from './batch/redelivery.ts';
+import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { cachesInScope } from './batch/warm-caches.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned } from './wake-ups/concerned-services.ts';
@@ -109,7 +109,7 @@ async function applyMessages(batch: BatchContext, records: readonly EventsRecord
 
 /** A message for which the batch has too little time is sent again, and so is done with here. */
 async function applyInTime(batch: BatchContext, record: EventsRecord, limit: TimeLimit): Promise<MarkApplied | undefined> {
-  const progress: Progress = {};
+  const progress: MessageProgress = {};
   try {
     limit.check();
     progress.hasBegun = true;

@@ -3,7 +3,7 @@ import type { Limits } from '#shared/contract/limits.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Election } from './election/election.ts';
-import type { Outputs } from './projection/project.ts';
+import type { Outputs } from './projection/entries.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { Meter } from './runtime/meter.ts';
 import type { WatchSource } from './source/watch-source.ts';

@@ -1,7 +1,7 @@
 import { relayEnv } from '#shared/contract/env.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { LeaseName } from './election/lease-store.ts';
-import type { Outputs } from './projection/project.ts';
+import type { Outputs } from './projection/entries.ts';
 
 export interface RelaySettings {
   readonly cluster: string;

@@ -6,7 +6,7 @@ import { QueueHealth } from './outbox/queue-health.ts';
 import type { RelayDeps, RelayOptions } from './relay-deps.ts';
 import { Session } from './relay-session.ts';
 import { sleep } from './runtime/clock.ts';
-import { Condition } from './runtime/condition.ts';
+import { ConditionVariable } from './runtime/condition-variable.ts';
 import type { Gauge } from './runtime/meter.ts';
 import { ClusterReplaced, QueueReplaced } from './runtime/relay-errors.ts';
 import { identify, waitUntilReadable } from './source/identify.ts';
@@ -24,7 +24,7 @@ export class Relay {
   readonly #deps: RelayDeps;
   readonly #options: Required<RelayOptions>;
   readonly #acceptance: QueueHealth;
-  readonly #terms = new Condition();
+  readonly #terms = new ConditionVariable();
   /** Aborted when another relay leads; undefined in a standby. */
   #term: AbortController | undefined;
   #session: Session | undefined;

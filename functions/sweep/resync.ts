@@ -9,9 +9,9 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
-import { entriesPerPage, type Place, walkServices } from '#shared/store/service-walk.ts';
+import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
+import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
@@ -21,7 +21,7 @@ interface Round {
   readonly passed: number;
   readonly total: number;
   /** Undefined at the beginning of the round. */
-  readonly place?: Place | undefined;
+  readonly place?: WalkPosition | undefined;
   readonly done: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step);
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = walked.place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta, { isResync: true });
+  const ofSet = walked.place || !isMember(meta) ? [] : await memberWakeUps(deps.table, meta, { isResync: true });
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });

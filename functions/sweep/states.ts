@@ -4,10 +4,8 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isShadow, writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SweepDeps } from './sweep-deps.ts';
-
-/** A relay sends a heartbeat each 30 s (`relay.heartbeatMs`); after three missing ones it counts as silent. */
-export const silentAfterMs = 90_000;
 
 /**
  * Paused clusters are under maintenance and publish no state. Shadow clusters without any heartbeat are not set up yet and publish none either. Each state

@@ -12,7 +12,7 @@ import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#sh
 import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import type { Place } from '#shared/store/service-walk.ts';
+import type { WalkPosition } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
@@ -133,7 +133,7 @@ async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promi
 /** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */
 async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  let unfinished = clusters.map((record) => ({ id: record.id, record, place: wakingPlace<Place>(record.modeSwitch) }));
+  let unfinished = clusters.map((record) => ({ id: record.id, record, place: wakingPlace<WalkPosition>(record.modeSwitch) }));
   while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
     const next: typeof unfinished = [];
     await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {

@@ -4,7 +4,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { type Claim, takeWork } from '#shared/workqueue/take.ts';
-import { report, reportGivenUp } from './aftermath/run-metrics.ts';
+import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
 import { reconcilers } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
 import type { PreviousRun } from './state/inputs.ts';
@@ -50,7 +50,7 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
     }
     const endedMs = deps.now();
     const mayContinue = runs < maxRuns && endedMs - startedMs < maxHoldMs && deadlineMs - endedMs > 2 * reserveMs;
-    report(deps, service, result, { dueMs: observedAtMs, beganMs, endedMs });
+    reportMetrics(deps, service, result, { dueMs: observedAtMs, beganMs, endedMs });
     const record = reconciler.newRecord?.(deps, { claim, result, ...timesOf(message, result, isFirst), beganMs, endedMs });
     const { next, gaveUp } = await finishWork(deps, claim, { ...result, newestRecord: record?.id }, mayContinue);
     // The writes run beside the next run, and end before the message is acknowledged.

@@ -1,5 +1,5 @@
 /** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
-import type { Explanation, PodExplanation, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
+import type { Explanation, PodExplanation, PodVerdict, ServiceState, SetExplanation } from '#shared/explain/explanation.ts';
 import { isReady } from '#shared/explain/standing.ts';
 import { columns, type Line, type Style } from './print-answer.ts';
 
@@ -88,8 +88,8 @@ function namedPods(pods: readonly PodExplanation[]): readonly string[] {
 function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
   const places = [
     // The hub deletes the Endpoints of a Service that opts in, so this reason is the same for every pod.
-    ...(endpoints.reason === 'OptIn' ? [] : [{ where: 'Endpoints', verdict: endpoints as Verdict<string> }]),
-    ...slices.map((verdict) => ({ where: `${verdict.family} slices`, verdict: verdict as Verdict<string> })),
+    ...(endpoints.reason === 'OptIn' ? [] : [{ where: 'Endpoints', verdict: endpoints as PodVerdict<string> }]),
+    ...slices.map((verdict) => ({ where: `${verdict.family} slices`, verdict: verdict as PodVerdict<string> })),
   ];
   const alike = Map.groupBy(places, ({ verdict: { place, why, pending } }) =>
     JSON.stringify([placeTexts[place] ?? place, withoutTime(why), pending]),
@@ -123,7 +123,7 @@ function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): r
   ];
 }
 
-function verdictText({ place, why, addresses, pending }: Omit<Verdict<string>, 'reason'>): string {
+function verdictText({ place, why, addresses, pending }: Omit<PodVerdict<string>, 'reason'>): string {
   const where =
     place === 'absent'
       ? 'not an address'

@@ -1,6 +1,6 @@
 /** An explanation as data for programs. The schema is infra/cli/schemas/explanation.schema.json. */
 import { writersFor } from '#shared/clusters/writer-for.ts';
-import type { Explanation, PodExplanation, Reason, SavedAddress, ServiceState, SetExplanation, Verdict } from '#shared/explain/explanation.ts';
+import type { Explanation, PodExplanation, PodVerdict, Reason, SavedAddress, ServiceState, SetExplanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput } from '#shared/explain/input.ts';
 import { isReady } from '#shared/explain/standing.ts';
 
@@ -103,7 +103,7 @@ const podData = (pod: PodExplanation): PodData => ({
   slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
 });
 
-const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: Verdict<string>): PlaceData => ({
+const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: PodVerdict<string>): PlaceData => ({
   listed: place !== 'absent',
   ready: place === 'addresses' || place === 'ready',
   serving: serving ?? null,

@@ -79,8 +79,8 @@ async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, n
   const { set } = clusterset;
   const exported = (await listed(exportsOfCluster(table, set, id))).filter(({ namespace }) => !next.includes(namespace));
   const emptied = await concurrently(16, exported, async ({ namespace, name }) => {
-    const { faces } = await readSetEntries(table, { set, namespace, name });
-    return faces.has(id) && faces.size === 1 ? `${namespace}/${name}` : undefined;
+    const { exportTexts } = await readSetEntries(table, { set, namespace, name });
+    return exportTexts.has(id) && exportTexts.size === 1 ? `${namespace}/${name}` : undefined;
   });
   const names = emptied.filter((name) => name !== undefined);
   if (names.length === 0) return;

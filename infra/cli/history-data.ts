@@ -1,8 +1,8 @@
 /** The history of a service, and its addresses at a time, as data for programs. The schemas are infra/cli/schemas/{history,addresses}.schema.json. */
 
-import type { PodChange } from '#shared/history/history-record.ts';
+import type { PodMoves } from '#shared/history/history-record.ts';
 import { effectiveMs, type HistoryRecord } from '#shared/history/history-record.ts';
-import { type Filter, filtered, kindOf } from '#shared/history/sentences.ts';
+import { type Filter, filtered, recordKind } from '#shared/history/sentences.ts';
 import type { Then } from '#shared/history/then.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -73,7 +73,7 @@ export function runData(record: HistoryRecord, filter: Filter): RunData {
   const endings = controllers.flatMap((c) => record.endings[c]?.text ?? []);
   return {
     time: timeOf(effectiveMs(record)),
-    result: results[kindOf(record)],
+    result: results[recordKind(record)],
     generation: record.generation,
     seenTime: timeOrNull(record.seenMs),
     dueTime: timeOrNull(record.dueMs),
@@ -90,7 +90,7 @@ export function runData(record: HistoryRecord, filter: Filter): RunData {
   };
 }
 
-const changeData = ({ pod, why, reason, moves, isRepair = false }: PodChange): readonly ChangeData[] =>
+const changeData = ({ pod, why, reason, moves, isRepair = false }: PodMoves): readonly ChangeData[] =>
   moves.map(({ where, address, from, to, detail }) => ({
     pod: pod || null,
     address,

@@ -12,7 +12,7 @@ import { effectiveMs, type HistoryRecord, isOfCluster } from '#shared/history/hi
 import { type Link, missingRecords } from '#shared/history/missing-records.ts';
 import { whyNotKnown } from '#shared/history/not-known.ts';
 import { withRepeatsCounted } from '#shared/history/repeats.ts';
-import { type Filter, type Told, tell, timeText } from '#shared/history/sentences.ts';
+import { exactTime, type Filter, type Told, tell } from '#shared/history/sentences.ts';
 import { decodeRecord } from '#shared/history/text.ts';
 import { addressesThen, notKnown, type Then } from '#shared/history/then.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -103,7 +103,7 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
 }
 
 const missingText = ([newest = 0, ...others]: readonly number[]): string =>
-  `the record of the run that ended at ${timeText(newest)}${others.length > 0 ? ` and ${others.length} before it` : ''} is missing`;
+  `the record of the run that ended at ${exactTime(newest)}${others.length > 0 ? ` and ${others.length} before it` : ''} is missing`;
 
 interface Known {
   readonly service: Service | undefined;
@@ -146,7 +146,7 @@ function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outpu
 
 /** How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come, and for one before all records. */
 export async function explainThen(table: Table, key: ServiceKey, atMs: number, nowMs: number): Promise<Then> {
-  if (atMs > nowMs) throw new UsageError(`${timeText(atMs)} is in the future: it is ${timeText(nowMs)}`);
+  if (atMs > nowMs) throw new UsageError(`${exactTime(atMs)} is in the future: it is ${exactTime(nowMs)}`);
   const audits = await listAudit(table, key.cluster);
   // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
   const known = await readKnown(table, key);
@@ -155,7 +155,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   if (isUnknown(known, records)) throw await unknownService(table, key);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
   const earliest = nowMs - days * 86_400_000;
-  if (atMs < earliest) throw new UsageError(`${timeText(atMs)} is too long ago: history is kept for ${days} days, since ${timeText(earliest)}`);
+  if (atMs < earliest) throw new UsageError(`${exactTime(atMs)} is too long ago: history is kept for ${days} days, since ${exactTime(earliest)}`);
   const [gapMs = 0] = missing;
   if (atMs < gapMs) return notKnown(atMs, missingText(missing));
   const sinceGap = records.filter(({ id }) => id > gapMs);
@@ -186,7 +186,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
 }
 
 const pausedSince = (sinceMs: number | undefined): string =>
-  `the cluster was paused${sinceMs === undefined ? '' : ` since ${timeText(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
+  `the cluster was paused${sinceMs === undefined ? '' : ` since ${exactTime(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
 
 const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
 

@@ -1,6 +1,6 @@
 /** History as lines for a terminal. */
 import type { Told } from '#shared/history/sentences.ts';
-import { spanText, timeText } from '#shared/history/sentences.ts';
+import { exactTime, spanText } from '#shared/history/sentences.ts';
 import type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
 import type { ToldHistory } from './history-service.ts';
 import type { Line } from './print-answer.ts';
@@ -19,7 +19,7 @@ export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, wha
   const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);
   const left = gone.map((a) => `${addressText(a)}: gone${sinceText(a, atMs)}`);
   return [
-    `${what} at ${timeText(atMs)}: ${summary}`,
+    `${what} at ${exactTime(atMs)}: ${summary}`,
     ...(listed.length > 0 ? ['', 'Addresses', ...listed.map((line) => `  ${line}`)] : []),
     ...(left.length > 0 ? ['', 'Gone', ...left.map((line) => `  ${line}`)] : []),
     ...(caveats.length > 0 ? ['', 'Not certain', ...caveats.map((line) => `  ${line}`)] : []),
@@ -38,5 +38,5 @@ const addressText = ({ places, address, pod }: Pick<AddressThen, 'places' | 'add
 
 function sinceText({ sinceMs, why }: Pick<AddressThen, 'sinceMs' | 'why'> | GoneThen, atMs: number): string {
   if (sinceMs === undefined) return ', as before the first record';
-  return ` since ${timeText(sinceMs)} (${spanText(atMs - sinceMs)} before)${why ? `: ${why}` : ''}`;
+  return ` since ${exactTime(sinceMs)} (${spanText(atMs - sinceMs)} before)${why ? `: ${why}` : ''}`;
 }

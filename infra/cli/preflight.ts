@@ -5,6 +5,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import type { RightsAnswer } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
@@ -44,7 +45,7 @@ export function toldFindings(meta: ClusterRecord, now: number): readonly Finding
     { check: 'first lists', ok: hasSynced(meta), detail: hasSynced(meta) ? 'applied' : 'not complete' },
     {
       check: 'relay',
-      ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < 90_000,
+      ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < silentAfterMs,
       detail: meta.relay.heartbeatAtMs > 0 ? `last heartbeat ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'no heartbeat yet',
     },
   ];

@@ -32,9 +32,9 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     readSetEntries(table, { set, namespace, name }),
     listImporters(table),
   ]);
-  const faces = [...entries.faces.values()].map((text) => JSON.parse(text) as ExportedService);
-  const zones = faces.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, meta.id) : [];
-  const sources = await concurrently(8, [...entries.faces.keys()], (id) => readSource(table, id, { namespace, name }));
+  const publishedExports = [...entries.exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
+  const zones = publishedExports.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, meta.id) : [];
+  const sources = await concurrently(8, [...entries.exportTexts.keys()], (id) => readSource(table, id, { namespace, name }));
   // The cluster itself may have an import that it took before.
   const importing = [...new Set([...listed, ...(serviceImport ? [meta.id] : [])])].sort();
   const importers = await concurrently(8, importing, (id) => readImporter(table, id, { set, namespace, name }));
@@ -47,7 +47,7 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
     derived,
     zones,
     exportWork: work,
-    faces,
+    publishedExports,
     winner: settledWinner(entries.winner, now),
     sources: sources.filter((s) => s !== undefined),
     importers: importers.filter((i) => i !== undefined),

@@ -83,19 +83,19 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
     const wanted = keys.filter((key) => key.startsWith(`${namespace}/`));
     const names = new Set([
       ...wanted.map((key) => key.slice(namespace.length + 1)),
-      ...[...entries].filter(([, e]) => e.faces.size > 0).map(([n]) => n),
+      ...[...entries].filter(([, e]) => e.exportTexts.size > 0).map(([n]) => n),
     ]);
     return concurrently(8, [...names].sort(), (name) => readName(table, { set, namespace, name, entries: entries.get(name) ?? noEntries }, ofSet));
   });
   return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const noEntries: SetEntries = { faces: new Map(), woken: new Map(), winner: undefined, rubbish: [] };
+const noEntries: SetEntries = { exportTexts: new Map(), woken: new Map(), winner: undefined, rubbish: [] };
 
 /** Reads the Services of exports that are missing in the set, because they explain why. */
 async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {
   const key = `${name.namespace}/${name.name}`;
-  const untold = members.filter((m) => m.exports.has(key) && !name.entries.faces.has(m.record.id));
+  const untold = members.filter((m) => m.exports.has(key) && !name.entries.exportTexts.has(m.record.id));
   const services = await concurrently(4, untold, async ({ record: { id } }): Promise<readonly [string, Service | undefined]> => {
     const stored = await readObject({ table, cluster: id }, 'Service', name.namespace, name.name);
     return [id, decodeObjectOf('Service', stored)];

@@ -42,10 +42,10 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   const members = all.filter((m) => m.record.clusterset.set === set);
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
-  const faces = [...entries.faces].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
+  const published = [...entries.exportTexts].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
   // All members of a set have the same setting.
   const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
-  const merged = mergeExports(faces, { winner: settledWinner(entries.winner, now), precedence });
+  const merged = mergeExports(published, { winner: settledWinner(entries.winner, now), precedence });
   const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
     return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];

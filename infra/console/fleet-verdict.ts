@@ -7,7 +7,7 @@ export interface Problem {
   readonly text: string;
 }
 
-export interface Verdict {
+export interface FleetVerdict {
   readonly state: 'good' | 'bad';
   readonly text: string;
   readonly problems: readonly Problem[];
@@ -32,7 +32,7 @@ export function problemsOf(row: FleetRow, durationText: (seconds: number) => str
   return texts.filter((text) => text !== false).map((text) => ({ cluster, text }));
 }
 
-export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): Verdict {
+export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): FleetVerdict {
   const problems = rows.flatMap((row) => problemsOf(row, durationText));
   const concerned = new Set(problems.map((p) => p.cluster)).size;
   const [only] = rows;

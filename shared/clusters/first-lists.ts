@@ -4,7 +4,7 @@
  */
 import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Condition, Item, Table } from '#shared/store/table.ts';
+import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
 import { type Switches, servesFromSnapshot } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
@@ -61,7 +61,7 @@ export const missesSetLists = ({ incarnation, lists }: Lists): boolean => setKin
  * which is then the first list. The first list of a set kind wakes everything: earlier runs of exports and imports have ended as done.
  */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind, version: Version): Promise<void> {
-  const isNewest: Condition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
+  const isNewest: WriteCondition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
   const all = [isIncarnation(incarnation), isNewest];
   if (isSetKind(kind)) {
     const change = { set: { [firstListAttribute(kind)]: incarnation, [heldAttribute]: 1 } };
@@ -69,7 +69,7 @@ export async function markFirstListApplied(table: Table, { id, incarnation }: Cl
   } else await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, { all });
 }
 
-const isMissing = (kind: Kind, incarnation: number): Condition => ({
+const isMissing = (kind: Kind, incarnation: number): WriteCondition => ({
   any: [{ absent: firstListAttribute(kind) }, { attribute: firstListAttribute(kind), is: '<', value: incarnation }],
 });
 
@@ -83,7 +83,7 @@ export async function beginFirstList(table: Table, { id, incarnation, lists }: I
   if (!isCoreKind(kind) || lists.firstListOf[kind] === incarnation) return false;
   if (lists.suppressesWakeUps && lists.begun[kind] === version) return true;
   const attribute = begunAttribute(kind);
-  const isNewest: Condition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
+  const isNewest: WriteCondition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
   const change = { set: { [heldAttribute]: 1, [attribute]: version } };
   return (await table.update(metaKey(id), change, { all: [isIncarnation(incarnation), isMissing(kind, incarnation), isNewest] })) !== undefined;
 }

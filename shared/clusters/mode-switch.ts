@@ -1,7 +1,7 @@
 /** Switches of a cluster's mode and of its setting for Services that opt in, and the wake-up of every service after each switch. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Change, Condition, Table } from '#shared/store/table.ts';
+import type { Change, Table, WriteCondition } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
 import { heldAttribute } from './first-lists.ts';
 import { type ChosenMode, type ClusterSwitch, isMode, isRegistered, isSwitch, type ModeSwitch, modeAttributes, optInAttributes } from './mode.ts';
@@ -63,7 +63,7 @@ export async function drainCluster(table: Table, cluster: string, nowMs = Date.n
  * been added behind their position. Resolves to false if the wake-ups are scheduled already, or if a list is missing again.
  */
 export async function wakeAllAfterFirstLists(table: Table, { id, incarnation }: ClusterIncarnation): Promise<boolean> {
-  const areHeld: Condition = { all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }] };
+  const areHeld: WriteCondition = { all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }] };
   const change: Change = { set: { [owesWaking]: 1 }, add: { [count]: 1 }, remove: [heldAttribute] };
   return (await table.update(metaKey(id), change, areHeld)) !== undefined;
 }

@@ -1,6 +1,6 @@
 /** The modes of a cluster, their meaning for its services, and the count of its switches. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import type { Condition, Item } from '#shared/store/table.ts';
+import type { Item, WriteCondition } from '#shared/store/table.ts';
 
 /** `draining` and `removed` are modes of deregistered clusters (removal.ts). */
 export type Mode = ChosenMode | 'draining' | 'removed';
@@ -47,17 +47,17 @@ export function decodeModeSwitch(item: Item): ModeSwitch {
   };
 }
 
-export const isSwitch = ({ count }: Pick<ModeSwitch, 'count'>): Condition => ({ attribute: modeAttributes.count, is: '=', value: count });
+export const isSwitch = ({ count }: Pick<ModeSwitch, 'count'>): WriteCondition => ({ attribute: modeAttributes.count, is: '=', value: count });
 
-export const isMode = (mode: Mode): Condition => ({ attribute: modeAttributes.mode, is: '=', value: mode });
-const isNot = (mode: Mode): Condition => ({
+export const isMode = (mode: Mode): WriteCondition => ({ attribute: modeAttributes.mode, is: '=', value: mode });
+const isNot = (mode: Mode): WriteCondition => ({
   any: [
     { attribute: modeAttributes.mode, is: '<', value: mode },
     { attribute: modeAttributes.mode, is: '>', value: mode },
   ],
 });
 /** The condition for changes that must not touch a deregistered cluster. */
-export const isRegistered: Condition = { all: [isNot('draining'), isNot('removed')] };
+export const isRegistered: WriteCondition = { all: [isNot('draining'), isNot('removed')] };
 
 export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws' } as const;
 
@@ -86,7 +86,7 @@ const writesForSet = (switches: Switches): boolean =>
 
 /** Returns true if the hub writes to the cluster at all. */
 export const writesAnything = (switches: Switches): boolean => switches.mode === 'active' || writesOptIn(switches) || writesForSet(switches);
-export const isWrittenTo: Condition = {
+export const isWrittenTo: WriteCondition = {
   any: [
     isMode('active'),
     { all: [isMode('shadow'), { attribute: optInAttributes.optIn, is: '=', value: 'active' }] },

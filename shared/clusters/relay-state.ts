@@ -1,7 +1,7 @@
 /** The state of a cluster's relay, from its heartbeats. */
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Condition, Item, Table } from '#shared/store/table.ts';
+import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
@@ -33,7 +33,7 @@ export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);
-    const isNewer: Condition = { any: [{ absent: attribute }, { attribute, is: '<', value: version }] };
+    const isNewer: WriteCondition = { any: [{ absent: attribute }, { attribute, is: '<', value: version }] };
     await table.update(metaKey(id), { set: { [attribute]: version } }, { all: [isIncarnation(incarnation), isNewer] });
   }
 }

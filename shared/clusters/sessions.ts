@@ -4,7 +4,7 @@
  */
 import type { Kind } from '#shared/kube/types.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
-import type { Condition, Item, Table } from '#shared/store/table.ts';
+import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
 
 /** A cluster as of one incarnation. Functions that take it change nothing after the next incarnation has begun. */
 export interface ClusterIncarnation {
@@ -12,7 +12,7 @@ export interface ClusterIncarnation {
   readonly incarnation: number;
 }
 
-export const isIncarnation = (incarnation: number): Condition => ({ attribute: 'inc', is: '=', value: incarnation });
+export const isIncarnation = (incarnation: number): WriteCondition => ({ attribute: 'inc', is: '=', value: incarnation });
 
 /** The incarnation of sessions whose relay reads another cluster. Their messages are ignored. */
 export const foreignCluster = 0;

@@ -5,7 +5,7 @@ import { labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
-import { isDerivedFrom, isOwnedBy } from './import-ownership.ts';
+import { isDerivedFrom, isOwnedByImport } from './import-ownership.ts';
 import { importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
@@ -39,7 +39,7 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   if (current.metadata.deletionTimestamp) return { kind: 'unchanged' };
   if (hasClusterIPNone(current) !== (draft.spec.clusterIP === 'None') || isOfOtherFamily(current, draft))
     return { kind: 'recreate', object: current, draft };
-  const isOwned = isOwnedBy(current, serviceImport);
+  const isOwned = isOwnedByImport(current, serviceImport);
   if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
   const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
   // Fields without a value in the merge are removed, because they may come from a former merge. A selector would add the built-in controllers' slices.

@@ -4,7 +4,7 @@ import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
 import { desiredEndpoints } from '#shared/slices/desired.ts';
-import { keyOf } from '#shared/slices/endpoint-set.ts';
+import { endpointKey } from '#shared/slices/endpoint-set.ts';
 import { decideLocalityHints, type EndpointToHint, type Importer, type KeptEndpoint, type LocalityHints } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import type { KeptSlice } from './source-pods.ts';
@@ -42,7 +42,7 @@ export function hintImport({ merged, importer, families, given, kept }: ImportTo
     }),
   );
   return {
-    hintsOf: (family, endpoint) => decided.get(family)?.hints.get(keyOf(endpoint)),
+    hintsOf: (family, endpoint) => decided.get(family)?.hints.get(endpointKey(endpoint)),
     why: new Map([...decided].map(([family, { why }]) => [family, why])),
   };
 }

@@ -29,15 +29,15 @@ export interface BesideImport {
  */
 export function isOurImportByDerived(serviceImport: ServiceImport, set: string, { derived, writtenBy }: BesideImport): boolean {
   const said = serviceImport.metadata.annotations?.[annotationClusterset];
-  if (!derived || !isOwnedBy(derived, serviceImport)) return false;
+  if (!derived || !isOwnedByImport(derived, serviceImport)) return false;
   if (said !== undefined && said !== set) return isManaged(derived) && writtenBy !== undefined && isWrittenBy(derived, writtenBy);
   return isManaged(serviceImport) || said === set || isManaged(derived);
 }
 
 const isWrittenBy = ({ metadata }: Service, manager: string): boolean => (metadata.managedFields ?? []).some((field) => field.manager === manager);
 
-/** By uid: one that a former import of the name has left behind is not its own. */
-export const isOwnedBy = ({ metadata }: Service, serviceImport: AnImport): boolean =>
+/** Compares the uid: a former import of the same name does not own the Service. */
+export const isOwnedByImport = ({ metadata }: Service, serviceImport: AnImport): boolean =>
   (metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.uid === serviceImport.metadata.uid);
 
 /**
@@ -47,7 +47,7 @@ export const isOwnedBy = ({ metadata }: Service, serviceImport: AnImport): boole
  * - without our label, the address that the hub has copied into the import.
  */
 export function isDerivedFrom(service: Service, serviceImport: AnImport): boolean {
-  const isOwned = isOwnedBy(service, serviceImport);
+  const isOwned = isOwnedByImport(service, serviceImport);
   if (isManaged(service)) return isOwned || (isNamedAfter(service, serviceImport) && !isOwnedByAny(service));
   const { clusterIP = 'None' } = service.spec ?? {};
   return isOwned && clusterIP !== 'None' && serviceImport.spec?.ips?.includes(clusterIP) === true;

@@ -8,13 +8,13 @@ export interface ImportState {
   readonly failure?: ExportFailure;
 }
 
-/** `faces`: the exports of the name, as text by cluster. */
-export function stateOf(faces: ReadonlyMap<string, string>, failure: ExportFailure | undefined): ImportState {
+/** `exportTexts`: the exports of the name, as text by cluster. */
+export function stateOf(exportTexts: ReadonlyMap<string, string>, failure: ExportFailure | undefined): ImportState {
   const isMade = failure === undefined || failure.reason === 'Exported';
-  const digests = isMade ? [...faces].map(([cluster, face]) => [cluster, digestOf(face)] as const) : [];
+  const digests = isMade ? [...exportTexts].map(([cluster, exportText]) => [cluster, digestOf(exportText)] as const) : [];
   return { has: Object.fromEntries(digests), ...(failure && { failure }) };
 }
 
-export const confirms = ({ has }: ImportState, cluster: string, face: string): boolean => has[cluster] === digestOf(face);
+export const confirms = ({ has }: ImportState, cluster: string, exportText: string): boolean => has[cluster] === digestOf(exportText);
 
-const digestOf = (face: string): string => createHash('sha256').update(face).digest('base64url').slice(0, 12);
+const digestOf = (exportText: string): string => createHash('sha256').update(exportText).digest('base64url').slice(0, 12);

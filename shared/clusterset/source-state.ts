@@ -1,6 +1,6 @@
 /**
- * The state of a source cluster, which decides whether its records count, and when its endpoints may be removed without it (MC-70..73, MC-76). A silent source is absent from what an
- * import run plans, which is not the same as a source without pods.
+ * The state of a source cluster. It decides whether the source's records count, and when its endpoints may be removed without it (MC-70..73, MC-76).
+ * A silent source is absent from the plan of an import, unlike a source without pods.
  */
 
 /**
@@ -31,7 +31,7 @@ export interface SilencePolicy {
  * - `not`: no connection, or no answer.
  * - `otherwise`: an error, or another cluster. The API is up, but of no use.
  */
-export type Answer = 'itself' | 'not' | 'otherwise';
+export type IdentityAnswer = 'itself' | 'not' | 'otherwise';
 
 /** Sweep's findings about a cluster. The two witnesses are independent: the relay sends, and the API answers the hub. */
 export interface Witness {
@@ -41,13 +41,13 @@ export interface Witness {
   /** ms since the epoch; 0: none has come. */
   readonly heartbeatAtMs: number;
   /** The last of up to three answers of a silent cluster, or the answer of a fresh one. Undefined if sweep did not ask. */
-  readonly api: Answer | undefined;
+  readonly api: IdentityAnswer | undefined;
 }
 
 /** A witness from the cluster's record alone. */
 type Heard = Omit<Witness, 'api'>;
 
-/** Three heartbeats. */
+/** A relay without a heartbeat for so long counts as silent: three heartbeats (`relay.heartbeatMs`). */
 export const silentAfterMs = 90_000;
 
 /** MC-70: may an import run use the source's records now? */
@@ -58,7 +58,7 @@ export function isFresh({ isSynced, isPaused, heartbeatAtMs }: Heard, nowMs: num
 /** Why an eviction that is due waits. */
 export type HeldFor = 'half of the set is silent' | 'fresh clusters do not answer either' | 'a record could not be read';
 
-export interface Step {
+export interface SourceStep {
   readonly source: Source;
   /** The source would be evicted, but for this. */
   readonly heldFor?: HeldFor;
@@ -81,10 +81,10 @@ export interface SetToStep {
 }
 
 /** One minute's look at a set (MC-71, MC-72). A source that is not fresh becomes so again by its own heartbeats alone (`hasReturned`). */
-export function stepSources(set: SetToStep): readonly Step[] {
+export function stepSources(set: SetToStep): readonly SourceStep[] {
   const { members, nowMs } = set;
   const heldFor = reasonToHold(set);
-  return members.map(({ source, witness, policy }): Step => {
+  return members.map(({ source, witness, policy }): SourceStep => {
     if (isFresh(witness, nowMs)) return { source };
     if (source.state === 'evicted') return { source: mayBeSilent(source, witness) ? inState(source, 'silent', nowMs) : source };
     const held = inState(source, 'silent', nowMs);

@@ -16,10 +16,12 @@ import { sourceStanding } from './source-standing.ts';
 
 /** Returns undefined if the cluster neither exports the name nor has or could have an import of it. */
 export function explainSet(input: SetInput): ExplainedSet | undefined {
-  const { meta, serviceExport, faces, winner } = input;
+  const { meta, serviceExport, publishedExports, winner } = input;
   const own = input.importers.find((i) => i.record.id === meta.id);
   const merged = mergeExports(
-    faces.filter((face) => !isDeregistered(input.sources.find((s) => s.record.id === face.cluster)?.record ?? { mode: 'removed' })),
+    publishedExports.filter(
+      (published) => !isDeregistered(input.sources.find((s) => s.record.id === published.cluster)?.record ?? { mode: 'removed' }),
+    ),
     { winner, precedence: meta.clusterset.precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;

@@ -8,7 +8,7 @@ import type { Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { EndpointsPlace, Explanation, PodExplanation, SlicePlace, Verdict } from './explanation.ts';
+import type { EndpointsPlace, Explanation, PodExplanation, PodVerdict, SlicePlace } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';
 import { absent, endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
@@ -117,7 +117,7 @@ function explainPod(
   const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
   const families = service ? addressTypesOf(service) : [];
   // If an output is saved without its content, the places of its addresses are unknown.
-  const place = <P extends string>(verdict: Verdict<P>, at: P | undefined, controller: Controller): Verdict<P> =>
+  const place = <P extends string>(verdict: PodVerdict<P>, at: P | undefined, controller: Controller): PodVerdict<P> =>
     saved.withoutContent?.includes(outputKindOf[controller]) ? verdict : withPending(verdict, at, writers[controller].task);
   const common = { pod: name, relation };
 
@@ -131,7 +131,7 @@ function explainPod(
   }
   const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
   const fits = verdict.place === 'absent' || !capacity || capacity.places.has(name);
-  const endpoints: Verdict<EndpointsPlace> = fits ? verdict : absent('OverCapacity', capacity.why);
+  const endpoints: PodVerdict<EndpointsPlace> = fits ? verdict : absent('OverCapacity', capacity.why);
   return {
     ...common,
     endpoints: place(endpoints, inEndpoints.get(name), 'endpoints'),
@@ -169,7 +169,7 @@ function capacityOf({ namespace, name, pods }: PodsInput, service: Service, sele
   return { places, why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first` };
 }
 
-function withPending<P extends string>(verdict: Verdict<P>, saved: P | undefined, task: WriterFor['task']): Verdict<P> {
+function withPending<P extends string>(verdict: PodVerdict<P>, saved: P | undefined, task: WriterFor['task']): PodVerdict<P> {
   const is = saved ?? 'absent';
   if ((task !== 'write' && task !== 'compare') || is === verdict.place) return verdict;
   const pending = is === 'absent' ? 'not listed' : `listed (${is})`;

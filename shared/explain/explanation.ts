@@ -51,7 +51,7 @@ export const serviceStates = [
 ] as const;
 export type ServiceState = (typeof serviceStates)[number];
 
-export interface Verdict<Place extends string> {
+export interface PodVerdict<Place extends string> {
   readonly place: Place;
   readonly reason: Reason;
   /** The reason, as a clause. */
@@ -71,9 +71,9 @@ export interface PodExplanation {
   readonly pod: string;
   /** `selected`: the selector matches. `left`: it matched before, or the pod is still listed. `near`: a pair of the selector matches, or the user named the pod. */
   readonly relation: 'selected' | 'near' | 'left';
-  readonly endpoints: Verdict<EndpointsPlace>;
+  readonly endpoints: PodVerdict<EndpointsPlace>;
   /** A verdict for each family that the service has slices of. */
-  readonly slices: readonly (Verdict<SlicePlace> & { readonly family: string })[];
+  readonly slices: readonly (PodVerdict<SlicePlace> & { readonly family: string })[];
 }
 
 export interface Fact {

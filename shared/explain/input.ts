@@ -4,7 +4,7 @@ import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
-import type { SavedOutputs } from './saved.ts';
+import type { KnownOutputs } from './saved.ts';
 import type { ExplainedSet } from './set-input.ts';
 
 /** A pod of the namespace in the snapshot. */
@@ -29,7 +29,7 @@ export interface ExplainInput {
   readonly triggers: Triggers;
   readonly hints: HintsRecord | undefined;
   /** Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own controllers. */
-  readonly saved: SavedOutputs;
+  readonly saved: KnownOutputs;
   /** Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since the epoch. */
   readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
   /** The difference in shadow mode. It is confirmed if it still exists ten seconds later. */

@@ -8,10 +8,10 @@ import { findPort, isPodReady, isPodTerminal, readyCondition, shouldPodBeInEndpo
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
 import { podToEndpoint } from '#shared/slices/endpoint.ts';
-import type { EndpointsPlace, Reason, SlicePlace, Verdict } from './explanation.ts';
+import type { EndpointsPlace, PodVerdict, Reason, SlicePlace } from './explanation.ts';
 
-type EndpointsVerdict = Verdict<EndpointsPlace>;
-type SliceVerdict = Verdict<SlicePlace>;
+type EndpointsVerdict = PodVerdict<EndpointsPlace>;
+type SliceVerdict = PodVerdict<SlicePlace>;
 
 export const absent = (reason: Reason, why: string) => ({ place: 'absent', reason, why, addresses: [] }) as const;
 

@@ -4,14 +4,14 @@ import { listedEndpoints, portsText } from '#shared/kube/listed-endpoints.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { EndpointsPlace, SavedAddress, SlicePlace } from './explanation.ts';
 
-export interface SavedOutputs {
+export interface KnownOutputs {
   readonly endpoints: Endpoints | undefined;
   readonly slices: readonly EndpointSlice[];
   /** Kinds with an object whose content is too large to be saved. `endpoints` and `slices` do not contain it. */
   readonly withoutContent?: readonly OutputKind[];
 }
 
-export function savedAddresses({ endpoints, slices }: SavedOutputs): readonly SavedAddress[] {
+export function savedAddresses({ endpoints, slices }: KnownOutputs): readonly SavedAddress[] {
   const objects = [...(endpoints ? [{ object: 'Endpoints', output: endpoints }] : []), ...slices.map(sliceNamed)];
   return objects.flatMap(({ object, output }) =>
     listedEndpoints(output).map(({ endpoint, ports }) => ({

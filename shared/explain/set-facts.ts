@@ -23,7 +23,7 @@ export function exportFacts(
   const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
-  const isTold = input.faces.some((face) => face.cluster === meta.id);
+  const isTold = input.publishedExports.some((published) => published.cluster === meta.id);
   const others = importers.filter((i) => i.cluster !== meta.id && i.state === 'imported').map((i) => i.cluster);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
   return {
@@ -115,10 +115,10 @@ function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHi
 }
 
 /** Returns the cluster whose export decides if exports differ, with the reason. */
-function precedenceText({ faces, winner: before, meta }: SetInput, { winner, clusters }: MergedExports): string {
+function precedenceText({ publishedExports, winner: before, meta }: SetInput, { winner, clusters }: MergedExports): string {
   const who = winner.cluster === meta.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
   if (before && meta.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;
-  const created = faces.find((f) => f.cluster === winner.cluster)?.createdAt;
+  const created = publishedExports.find((f) => f.cluster === winner.cluster)?.createdAt;
   return `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
 }

@@ -20,9 +20,9 @@ export interface SetInput {
   /** Work item of the cluster's export. */
   readonly exportWork: WorkItem;
   /** The export of each cluster under the name, as its own run published it. */
-  readonly faces: readonly ExportedService[];
+  readonly publishedExports: readonly ExportedService[];
   readonly winner: Winner | undefined;
-  /** A source for each element of `faces`. */
+  /** A source for each element of `publishedExports`. */
   readonly sources: readonly SourceInput[];
   /** The clusters that import or imported the name, and the explained cluster if it imports. */
   readonly importers: readonly ImporterInput[];

@@ -11,7 +11,7 @@ import type { ExplainInput } from './input.ts';
 import { derivedFromImport, derivedText } from './writer-facts.ts';
 
 /** The state of a Service's endpoints, for programs. docs/commands.md lists them. */
-export interface Standing {
+export interface ServiceStatus {
   readonly state: ServiceState;
   /** A sentence. */
   readonly text: string;
@@ -23,11 +23,11 @@ export interface Standing {
 /** Returns true if a pod is ready in Endpoints or in a slice. */
 export const isReady = ({ endpoints, slices }: PodExplanation): boolean => endpoints.place === 'addresses' || slices.some((s) => s.place === 'ready');
 
-export function standingOf(input: ExplainInput, pods: readonly PodExplanation[]): Standing {
+export function standingOf(input: ExplainInput, pods: readonly PodExplanation[]): ServiceStatus {
   const { service } = input;
   const selected = pods.filter((p) => p.relation === 'selected');
   const ready = selected.filter(isReady).length;
-  const as = (state: ServiceState, text: string): Standing => ({ state, text, selected: selected.length, ready });
+  const as = (state: ServiceState, text: string): ServiceStatus => ({ state, text, selected: selected.length, ready });
   if (!service) return as('ServiceDeleted', `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`);
   const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return as('ExternalName', 'An ExternalName service: it has no endpoints.');
@@ -48,7 +48,7 @@ const handOverText = (isToHub: boolean): string =>
     ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
     : 'its slices stay until those of the built-in controllers serve every ready address';
 
-function progressOf({ service, work, meta, difference, contested, now }: ExplainInput): Pick<Standing, 'state' | 'text'> {
+function progressOf({ service, work, meta, difference, contested, now }: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
   const { endpoints, slices } = writersFor(service, meta);
   if (difference?.text === waitingText && writesOptIn(meta)) return { state: 'HandOver', text: handOverText(slices.as === optInManagedBy) };
   const tasks = [endpoints.task, slices.task];

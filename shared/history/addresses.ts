@@ -7,7 +7,7 @@ import { shortened } from './shortened.ts';
 export type Where = string;
 export const inEndpoints: Where = 'Endpoints';
 
-export interface Listed {
+export interface ListedAddress {
   readonly where: Where;
   readonly address: string;
   readonly pod: string;
@@ -18,13 +18,13 @@ export interface Listed {
 }
 
 /** Keys consist of place, address and pod. */
-export type Addresses = ReadonlyMap<string, Listed>;
+export type Addresses = ReadonlyMap<string, ListedAddress>;
 
 /** The key is unique because places and addresses contain no spaces. */
-export const keyOf = ({ where, address, pod }: Pick<Listed, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
+export const addressKey = ({ where, address, pod }: Pick<ListedAddress, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
 
 export function addressesOf(outputs: readonly Output[]): Addresses {
-  const all = new Map<string, Listed>();
+  const all = new Map<string, ListedAddress>();
   // The endpoints of a slice or subset share one list of ports, and one text.
   const texts = new Map<Ports, string>();
   for (const { where, endpoint, ports } of outputs.flatMap(listedEndpoints)) {
@@ -33,7 +33,7 @@ export function addressesOf(outputs: readonly Output[]): Addresses {
     const details = { ports: text, ...detailsOf(endpoint) };
     for (const address of endpoint.addresses ?? []) {
       const listed = { where, address, pod: endpoint.targetRef?.name ?? '', state: stateText(endpoint), details };
-      const key = keyOf(listed);
+      const key = addressKey(listed);
       const other = all.get(key);
       all.set(key, other ? merged(other, listed) : listed);
     }
@@ -45,14 +45,14 @@ export function addressesOf(outputs: readonly Output[]): Addresses {
  * Merges an address that is listed twice with different ports: in two subsets, or in a new slice while the old slice still has it. Other addresses of an
  * output share one text of ports. The merged text belongs to this address alone, so it is bounded.
  */
-function merged(a: Listed, b: Listed): Listed {
+function merged(a: ListedAddress, b: ListedAddress): ListedAddress {
   const texts = [a, b].map(({ details }) => shortened(details['ports'] ?? '', 1_000));
   const ports = [...new Set(texts)].sort().join(', ');
   return { ...a, state: [...new Set([a.state, b.state])].sort().join(' and '), details: { ...b.details, ...a.details, ports } };
 }
 
 /** Returns changed details as "ports http 80/TCP → http 8080/TCP; zone a → b", or undefined without a change. */
-export function detailBetween(from: Listed['details'], to: Listed['details']): string | undefined {
+export function detailBetween(from: ListedAddress['details'], to: ListedAddress['details']): string | undefined {
   const names = Object.keys({ ...from, ...to }).filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
   if (names.length === 0) return undefined;
   return shortened(names.map((name) => `${name} ${partOf(from[name])} → ${partOf(to[name])}`).join('; '));

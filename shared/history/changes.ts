@@ -1,10 +1,10 @@
 /** Computes the changes of a run from the outputs before and after it, with the reasons of `explain`. */
-import { type Addresses, detailBetween, inEndpoints, type Listed } from './addresses.ts';
-import type { HistoryRecord, Move, PodChange } from './history-record.ts';
+import { type Addresses, detailBetween, inEndpoints, type ListedAddress } from './addresses.ts';
+import type { HistoryRecord, Move, PodMoves } from './history-record.ts';
 
 /** Changes of addresses, as the run's record names them. */
 export interface Changes {
-  readonly changes: readonly PodChange[];
+  readonly changes: readonly PodMoves[];
   readonly more: number;
   /** `HistoryRecord.foundOtherwise`. */
   readonly foundOtherwise?: NonNullable<HistoryRecord['foundOtherwise']>;
@@ -27,7 +27,7 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
   const otherwise = { endpoints: new Set<string>(), slices: new Set<string>() };
   for (const key of new Set([...before.saved.keys(), ...before.found.keys(), ...after.keys()])) {
     const [saved, found, now] = [before.saved.get(key), before.found.get(key), after.get(key)];
-    const { pod, address, where } = (now ?? saved ?? found) as Listed;
+    const { pod, address, where } = (now ?? saved ?? found) as ListedAddress;
     if (saved?.state !== found?.state) otherwise[where === inEndpoints ? 'endpoints' : 'slices'].add(`${pod} ${address}`);
     const move = moveBetween(saved, now);
     if (move) moves.set(pod, (moves.get(pod) ?? new Map<string, Move>()).set(key, move));
@@ -38,7 +38,7 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
   }
   const pods = [...new Set([...moves.keys(), ...repairs.keys()])].sort();
   const named = pods.slice(0, maxNamed);
-  const changes = named.flatMap((pod): PodChange[] => [
+  const changes = named.flatMap((pod): PodMoves[] => [
     ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
     ...(repairs.has(pod)
       ? [{ pod, reason: 'OtherWriter', why: `${otherWriter} had changed it`, moves: repairs.get(pod) as Move[], isRepair: true }]
@@ -48,15 +48,15 @@ export function changesBetween(before: Before, after: Addresses, why: Why, other
   return { changes, more: pods.length - named.length, ...(foundOtherwise.endpoints + foundOtherwise.slices > 0 && { foundOtherwise }) };
 }
 
-function moveBetween(from: Listed | undefined, to: Listed | undefined): Move | undefined {
-  const { where, address } = (to ?? from ?? { where: '', address: '' }) as Listed;
+function moveBetween(from: ListedAddress | undefined, to: ListedAddress | undefined): Move | undefined {
+  const { where, address } = (to ?? from ?? { where: '', address: '' }) as ListedAddress;
   const detail = from && to && detailBetween(from.details, to.details);
   if (from?.state === to?.state && detail === undefined) return undefined;
   return { where, address, from: from?.state, to: to?.state, ...(detail !== undefined && { detail }) };
 }
 
 /** Groups moves by reason, because Endpoints and slices usually have the same. Changes of ports, node, zone and hints need no reason: the moves show them. */
-function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodChange[] {
+function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodMoves[] {
   const causes = moves.map((move) => ({ move, cause: move.from === move.to ? { why: '' } : why(pod, move.where) }));
   const reasons = Map.groupBy(causes, ({ cause }) => JSON.stringify(cause));
   return [...reasons.values()].map((of) => ({ pod, ...(of[0] as (typeof causes)[number]).cause, moves: of.map(({ move }) => move) }));

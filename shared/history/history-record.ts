@@ -13,7 +13,7 @@ export interface Move {
   readonly detail?: string | undefined;
 }
 
-export interface PodChange {
+export interface PodMoves {
   /** Empty for an address without a pod. */
   readonly pod: string;
   /** The reason of `explain` at that moment. Empty if the moves need no reason. */
@@ -61,7 +61,7 @@ export interface HistoryRecord {
   readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
   /** The table had newer outputs and refused to save those of the run, so later records do not continue from its changes. */
   readonly isUnsaved?: boolean;
-  readonly changes: readonly PodChange[];
+  readonly changes: readonly PodMoves[];
   /** Number of changed pods that are not named. */
   readonly more: number;
   /** Runs in a row that ended like this one (repeats.ts); the first began at `atMs`, the last at `untilMs`. The table has a record of each. */

@@ -1,9 +1,9 @@
 /** The reasons why the addresses at a time are unknown. */
 import { effectiveMs, type HistoryRecord, isOfCluster } from './history-record.ts';
-import { timeText } from './sentences.ts';
+import { exactTime } from './sentences.ts';
 
 /** Facts about the Service and its cluster that the records lack. */
-export interface Standing {
+export interface FactsBesideRecords {
   /** Time since which records of the cluster are kept, ms since the epoch. */
   readonly keptSinceMs: number;
   readonly switches: SwitchesAsked;
@@ -28,7 +28,7 @@ const notKept = 'the hub does not write in it and keeps no history';
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
 export function whyNotKnown(
   records: readonly HistoryRecord[],
-  { keptSinceMs, switches, hasOutputs, whyNotNow }: Standing,
+  { keptSinceMs, switches, hasOutputs, whyNotNow }: FactsBesideRecords,
   atMs: number,
 ): string | undefined {
   const ofCluster = records.filter(isOfCluster);
@@ -42,9 +42,9 @@ export function whyNotKnown(
   const isTakenOver = last !== undefined && mode === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last);
   if (last?.writer === 'built-in' && !isTakenOver) {
     const isHandedBack = (last.deletes?.slices ?? 0) > 0;
-    return `served by the built-in controllers since ${timeText(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
+    return `served by the built-in controllers since ${exactTime(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
   }
-  if (last?.writer === 'none') return `not written since ${timeText(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
+  if (last?.writer === 'none') return `not written since ${exactTime(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
   if (mode === 'shadow' && switches.optIn !== 'active') return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
@@ -57,6 +57,6 @@ export function whyNotKnown(
 /** Returns true if the hub wrote the Service in the run, because it opts in, or withdrew its slices. */
 const wasOurs = ({ writer, deletes }: HistoryRecord): boolean => writer === 'opt-in' || (deletes?.slices ?? 0) > 0;
 
-const beginsAt = (ms: number): string => `the record begins at ${timeText(ms)}`;
+const beginsAt = (ms: number): string => `the record begins at ${exactTime(ms)}`;
 
-const since = (ms: number | undefined): string => (ms === undefined ? '' : ` since ${timeText(ms)}`);
+const since = (ms: number | undefined): string => (ms === undefined ? '' : ` since ${exactTime(ms)}`);

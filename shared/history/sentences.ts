@@ -1,7 +1,7 @@
 /** Renders a record as sentences. */
 import type { Controller } from '#shared/kube/controllers.ts';
 import { inEndpoints } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, type Move, type PodChange } from './history-record.ts';
+import { effectiveMs, type HistoryRecord, type Move, type PodMoves } from './history-record.ts';
 
 export interface Told {
   readonly atMs: number;
@@ -23,11 +23,11 @@ export interface Filter {
 export function tell(record: HistoryRecord, filter: Filter = {}): Told | undefined {
   const changes = filtered(record.changes, filter);
   const isFiltered = filter.address !== undefined || filter.pod !== undefined;
-  if (isFiltered && changes.length === 0 && record.more === 0 && kindOf(record) === 'wrote') return undefined;
-  return { atMs: effectiveMs(record), kind: kindOf(record), headline: headline(record), lines: [...changes.map(changeText), ...remarks(record)] };
+  if (isFiltered && changes.length === 0 && record.more === 0 && recordKind(record) === 'wrote') return undefined;
+  return { atMs: effectiveMs(record), kind: recordKind(record), headline: headline(record), lines: [...changes.map(changeText), ...remarks(record)] };
 }
 
-export function filtered(changes: readonly PodChange[], { address, pod }: Filter): readonly PodChange[] {
+export function filtered(changes: readonly PodMoves[], { address, pod }: Filter): readonly PodMoves[] {
   return changes.flatMap((change) => {
     if (pod !== undefined && change.pod !== pod) return [];
     const moves = address === undefined ? change.moves : change.moves.filter((m) => m.address === address);
@@ -35,7 +35,7 @@ export function filtered(changes: readonly PodChange[], { address, pod }: Filter
   });
 }
 
-export function kindOf({ endings, heldBack, writes }: HistoryRecord): Told['kind'] {
+export function recordKind({ endings, heldBack, writes }: HistoryRecord): Told['kind'] {
   const all = Object.values(endings);
   if (all.some((e) => e.kind === 'failed')) return 'failed';
   if (writes.endpoints + writes.slices > 0) return 'wrote';
@@ -43,13 +43,13 @@ export function kindOf({ endings, heldBack, writes }: HistoryRecord): Told['kind
 }
 
 /** A record of several runs has the end of the last run only, so its line begins with the start of the first run. */
-const headline = (r: HistoryRecord): string => `${timeText(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
+const headline = (r: HistoryRecord): string => `${exactTime(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
 
 function deedOf(r: HistoryRecord): string {
   const { endpoints, slices } = r.writes;
   const deleted = r.deletes ?? { endpoints: 0, slices: 0 };
   const written = outputsText(endpoints - deleted.endpoints, slices - deleted.slices);
-  const repeated = r.times > 1 ? `, ${r.times} times until ${timeText(Math.max(r.atMs, r.untilMs))}` : '';
+  const repeated = r.times > 1 ? `, ${r.times} times until ${exactTime(Math.max(r.atMs, r.untilMs))}` : '';
   if (r.heldBack !== undefined) return `held back: ${r.heldBack}${repeated}`;
   const endings = (Object.entries(r.endings) as [Controller, NonNullable<HistoryRecord['endings'][Controller]>][]).map(
     ([controller, { kind, text }]) => {
@@ -81,7 +81,7 @@ function speedOf({ seenMs, dueMs, atMs, acceptedMs }: HistoryRecord): readonly s
   return dueMs === undefined ? [] : [`accepted ${spanText(acceptedMs - dueMs)} after it was due`];
 }
 
-function changeText({ pod, why, moves, isRepair }: PodChange): string {
+function changeText({ pod, why, moves, isRepair }: PodMoves): string {
   const byAddress = Map.groupBy(moves, (m) => JSON.stringify([m.address, m.from, m.to, m.detail]));
   const texts = [...byAddress.values()].map((of) => moveText(of, isRepair === true));
   return `${pod ? `pod ${pod}: ` : ''}${texts.join('; ')}${why && `: ${why}`}`;
@@ -110,6 +110,6 @@ const remarks = ({ more, notes, gap, isUnsaved }: HistoryRecord): readonly strin
 export const unsavedText = 'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
 
 /** Formats a time as "2026-03-01T10:00:00.123Z". */
-export const timeText = (ms: number): string => new Date(ms).toISOString();
+export const exactTime = (ms: number): string => new Date(ms).toISOString();
 
 export const spanText = (ms: number): string => (ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000).toLocaleString('en')} s`);

@@ -1,6 +1,6 @@
 /** Encodes a record as text for the table, with lists and short names because each KB is billed. Decoding ignores unknown fields. */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
-import type { Ending, HistoryRecord, Move, PodChange } from './history-record.ts';
+import type { Ending, HistoryRecord, Move, PodMoves } from './history-record.ts';
 
 const controllerCodes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
 const endingCodes = { failed: 'f', requeued: 'r' } as const satisfies { readonly [K in Ending['kind']]: string };
@@ -80,7 +80,7 @@ function encode(r: HistoryRecord): RecordText {
   };
 }
 
-const encodeChange = ({ pod, why, reason, moves, isRepair }: PodChange): ChangeText => {
+const encodeChange = ({ pod, why, reason, moves, isRepair }: PodMoves): ChangeText => {
   const list = moves.map(
     ({ where, address, from, to, detail }): MoveText => [where, address, from ?? 0, to ?? 0, ...(detail ? [detail] : [])] as never,
   );
@@ -119,7 +119,7 @@ function decode(r: RecordText): HistoryRecord {
   };
 }
 
-function decodeChange([pod, why, moves, repair, reason]: ChangeText): PodChange {
+function decodeChange([pod, why, moves, repair, reason]: ChangeText): PodMoves {
   const list = moves.map(([where, address, from, to, detail]): Move => {
     return { where, address, from: from || undefined, to: to || undefined, ...(detail !== undefined && { detail }) };
   });

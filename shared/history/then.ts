@@ -1,10 +1,10 @@
 /** Computes the addresses at a past time: the current addresses without the changes of later records. */
-import { type Addresses, keyOf, type Listed } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, type PodChange } from './history-record.ts';
-import { kindOf, placeText, spanText, timeText, unsavedText } from './sentences.ts';
+import { type Addresses, addressKey, type ListedAddress } from './addresses.ts';
+import { effectiveMs, type HistoryRecord, type PodMoves } from './history-record.ts';
+import { exactTime, placeText, recordKind, spanText, unsavedText } from './sentences.ts';
 
 /** An address with all places that had the same state. */
-export interface AddressThen extends Pick<Listed, 'address' | 'pod' | 'state'> {
+export interface AddressThen extends Pick<ListedAddress, 'address' | 'pod' | 'state'> {
   /** Texts such as `Endpoints` and `IPv4 slices`. */
   readonly places: readonly string[];
   /** Start of that state, ms since the epoch, and its reason. Undefined if the state is older than the records. */
@@ -13,7 +13,7 @@ export interface AddressThen extends Pick<Listed, 'address' | 'pod' | 'state'> {
 }
 
 /** An address that was removed before that time. */
-export interface GoneThen extends Pick<Listed, 'address' | 'pod'> {
+export interface GoneThen extends Pick<ListedAddress, 'address' | 'pod'> {
   readonly places: readonly string[];
   readonly sinceMs: number;
   readonly why: string;
@@ -30,7 +30,7 @@ export interface Then {
   readonly caveats: readonly string[];
 }
 
-type State = Pick<Listed, 'where' | 'address' | 'pod' | 'state'>;
+type State = Pick<ListedAddress, 'where' | 'address' | 'pod' | 'state'>;
 
 /** `reason` is a clause. */
 export const notKnown = (atMs: number, reason: string): Then => ({
@@ -49,7 +49,7 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
     return { places: [placeText(where)], address, pod, state, ...(change?.to === state && { sinceMs: change.atMs, why: change.why }) };
   });
   const gone = [...newest.values()].flatMap(({ to, where, address, pod, atMs: sinceMs, why }) =>
-    to === undefined && !states.has(keyOf({ where, address, pod })) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
+    to === undefined && !states.has(addressKey({ where, address, pod })) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
   );
   const listed: readonly AddressThen[] = together(addresses);
   return {
@@ -77,16 +77,16 @@ function together<A extends { readonly places: readonly string[]; readonly addre
   return [...alike].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ({ ...(of[0] as A), places: of.flatMap((a) => a.places).sort() }));
 }
 
-function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodChange): void {
+function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodMoves): void {
   if (isRepair) return;
   for (const { where, address, from } of moves) {
-    const key = keyOf({ where, address, pod });
+    const key = addressKey({ where, address, pod });
     if (from === undefined) states.delete(key);
     else states.set(key, { where, address, pod, state: from });
   }
 }
 
-interface Newest extends Pick<Listed, 'where' | 'address' | 'pod'> {
+interface Newest extends Pick<ListedAddress, 'where' | 'address' | 'pod'> {
   readonly to: string | undefined;
   readonly atMs: number;
   readonly why: string;
@@ -99,7 +99,7 @@ export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<st
     for (const { pod, why, moves, isRepair } of record.changes) {
       if (isRepair) continue;
       for (const { where, address, to } of moves)
-        newest.set(keyOf({ where, address, pod }), { where, address, pod, to, why, atMs: effectiveMs(record) });
+        newest.set(addressKey({ where, address, pod }), { where, address, pod, to, why, atMs: effectiveMs(record) });
     }
   }
   return newest;
@@ -113,9 +113,9 @@ function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryR
   const last = earlier.at(-1);
   const next = later.find((r) => r.changes.length + r.more > 0 && (r.seenMs ?? r.dueMs ?? r.atMs) <= atMs);
   const before = last
-    ? `; the last run on record before that ${kindWords[kindOf(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
+    ? `; the last run on record before that ${kindWords[recordKind(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
     : '; no run before that is on record';
-  const owed = next ? `; a change that the relay had seen by then was accepted at ${timeText(effectiveMs(next))}` : '';
+  const owed = next ? `; a change that the relay had seen by then was accepted at ${exactTime(effectiveMs(next))}` : '';
   return `${count}${before}${owed}.`;
 }
 
@@ -124,22 +124,22 @@ const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', fou
 /** Warns if the last earlier run's changes were not saved, because the past addresses are computed from saved outputs. */
 function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.findLast((r) => r.changes.length + r.more > 0);
-  return last?.isUnsaved ? [`${timeText(effectiveMs(last))}: ${unsavedText}`] : [];
+  return last?.isUnsaved ? [`${exactTime(effectiveMs(last))}: ${unsavedText}`] : [];
 }
 
 /** Warns of a write whose answer was lost, which may have taken effect. The next successful run reads the outputs from the cluster. */
 function unansweredIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.at(-1);
   if (!last || Object.keys(last.endings).length === 0) return [];
-  return [`${timeText(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`];
+  return [`${exactTime(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`];
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
   const proven = { endpoints: false, slices: false };
   return later.flatMap((r) => {
     const unnamed =
-      r.more > 0 ? [`${timeText(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
-    const gap = r.gap === undefined ? [] : [`${timeText(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
+      r.more > 0 ? [`${exactTime(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
+    const gap = r.gap === undefined ? [] : [`${exactTime(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
     return [...unnamed, ...gap, ...otherwiseIn(r, proven)];
   });
 }
@@ -153,7 +153,7 @@ function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boo
   ];
   proven.endpoints ||= endpoints > 0 || r.writes.endpoints > 0;
   proven.slices ||= slices > 0 || r.writes.slices > 0;
-  return counts.length > 0 ? [`${timeText(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`] : [];
+  return counts.length > 0 ? [`${exactTime(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`] : [];
 }
 
 const countText = (count: number): string => (count === 1 ? '1 address' : `${count.toLocaleString('en')} addresses`);

@@ -16,7 +16,7 @@ export interface ListHeader {
 }
 
 /** An object of a page. Without an entry it exists but cannot be sent. */
-export interface Listed {
+export interface ListedObject {
   readonly key: string;
   readonly entry: Entry | undefined;
 }
@@ -35,14 +35,14 @@ export interface EncodedPage {
  */
 export function encodeParts(
   list: ListHeader,
-  page: readonly Listed[],
+  page: readonly ListedObject[],
   { first, ...ends }: { readonly from: string; readonly to: string; readonly first: number },
   { maxBytes, limits = defaultLimits }: { readonly maxBytes: number; readonly limits?: Limits },
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];
   const sizes = new Map(page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]));
-  const textBytes = (objects: readonly Listed[]): number => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
+  const textBytes = (objects: readonly ListedObject[]): number => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
   const ranges: Range[] = [{ ...ends, objects: page }];
   for (let range = ranges.pop(); range; range = ranges.pop()) {
     const [only, ...others] = range.objects;
@@ -63,7 +63,7 @@ export function encodeParts(
 interface Range {
   readonly from: string;
   readonly to: string;
-  readonly objects: readonly Listed[];
+  readonly objects: readonly ListedObject[];
 }
 
 function encode({ header, ...list }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {

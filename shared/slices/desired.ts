@@ -2,7 +2,7 @@
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { AddressType, Pod, Service } from '#shared/kube/types.ts';
 import { podToEndpoint, withoutReferences } from './endpoint.ts';
-import { type EndpointSet, keyOf } from './endpoint-set.ts';
+import { type EndpointSet, endpointKey } from './endpoint-set.ts';
 import type { SlicesInput } from './plan.ts';
 import { type PortMap, portsByPod } from './ports.ts';
 
@@ -42,7 +42,7 @@ export function desiredEndpoints(service: Service, { pods, nodes, imported }: Po
     const endpoint = podToEndpoint(pod, node, service, addressType);
     if (!endpoint) continue;
     const wanted = imported ? withoutReferences(endpoint) : endpoint;
-    group.endpoints.set(keyOf(wanted), wanted);
+    group.endpoints.set(endpointKey(wanted), wanted);
   }
   const { namespace, name } = service.metadata;
   return {

@@ -8,11 +8,11 @@ import type { Endpoint } from '#shared/kube/types.ts';
  */
 export type EndpointSet = Map<string, Endpoint>;
 
-export const keyOf = ({ targetRef, addresses }: Endpoint): string => targetRef?.name ?? [...(addresses ?? [])].sort().join();
+export const endpointKey = ({ targetRef, addresses }: Endpoint): string => targetRef?.name ?? [...(addresses ?? [])].sort().join();
 
 /** Takes the wanted version of an endpoint out of the set: undefined when it is not wanted (any more). */
 export function take(set: EndpointSet, endpoint: Endpoint): Endpoint | undefined {
-  const key = keyOf(endpoint);
+  const key = endpointKey(endpoint);
   const wanted = set.get(key);
   if (!wanted || !equalKeys(wanted, endpoint)) return undefined;
   set.delete(key);

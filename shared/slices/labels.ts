@@ -1,9 +1,7 @@
-import { sameLabels } from '#shared/kube/labels.ts';
+import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { labelHeadless, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { isHeadless } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
-
-export type Labels = { readonly [key: string]: string };
 
 /** The labels that a slice of the service is written with (ES-52). `managedBy`: whose it is to be. */
 export function sliceLabels(service: Service, managedBy: string = slicesManagedBy): Labels {

@@ -1,5 +1,5 @@
+import type { Labels } from '#shared/kube/labels.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import type { Labels } from './labels.ts';
 import { newSlice, type PlannedSlice } from './planned-slice.ts';
 
 /** The placeholder of an address type without endpoints: a slice without endpoints and ports (ES-47). */

@@ -1,5 +1,5 @@
+import type { Labels } from '#shared/kube/labels.ts';
 import type { Endpoint, EndpointSlice, Service, SlicePort } from '#shared/kube/types.ts';
-import type { Labels } from './labels.ts';
 import { inHashOrder } from './ports.ts';
 
 /** A slice as it is to become. */

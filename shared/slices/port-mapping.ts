@@ -1,9 +1,10 @@
 /** Places one group's endpoints in slices, as upstream's reconcileByPortMapping does. */
 import { equalBeyondKey } from '#shared/kube/endpoint-fields.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import type { DesiredGroup } from './desired.ts';
 import { type EndpointSet, take } from './endpoint-set.ts';
-import { type Labels, labelsChanged } from './labels.ts';
+import { labelsChanged } from './labels.ts';
 import { newSlice, type PlannedSlice, type SliceSet, unchangedSlice } from './planned-slice.ts';
 
 export interface PortMapping extends SliceSet {

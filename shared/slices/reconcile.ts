@@ -1,10 +1,11 @@
+import type { Labels } from '#shared/kube/labels.ts';
 import { slicesComponent } from '#shared/kube/names.ts';
 import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
 import { type DesiredGroup, desiredEndpoints } from './desired.ts';
 import { efficiency, type GroupCount } from './efficiency.ts';
 import { addHints, removeHints, setHints } from './endpoint-hints.ts';
 import { finalize } from './finalize.ts';
-import { type Labels, sliceLabels } from './labels.ts';
+import { sliceLabels } from './labels.ts';
 import { serviceReference } from './outcome.ts';
 import { isPlaceholder, placeholderSlice } from './placeholder.ts';
 import type { AddressTypePlan, HintsRecord, SlicesInput } from './plan.ts';
@@ -19,7 +20,7 @@ export interface Reconciled {
   readonly hints: HintsRecord | undefined;
 }
 
-export interface Run {
+export interface SlicesRun {
   readonly input: SlicesInput;
   readonly service: Service;
   readonly triggerTime: string | undefined;
@@ -27,7 +28,7 @@ export interface Run {
 
 /** One address type, as upstream's reconcileByAddressType. `existing`: the slices of that type, by name. */
 export function reconcileByAddressType(
-  run: Run,
+  run: SlicesRun,
   addressType: AddressType,
   existing: readonly EndpointSlice[],
   hints: HintsRecord | undefined,
@@ -57,7 +58,7 @@ interface Placed extends PortMapping {
 }
 
 /** Every group of ports on its own, then the slices that belong to none, then the placeholder (ES-34..51). */
-function place({ input, service }: Run, labels: Labels, existing: readonly EndpointSlice[], groups: ReadonlyMap<string, DesiredGroup>): Placed {
+function place({ input, service }: SlicesRun, labels: Labels, existing: readonly EndpointSlice[], groups: ReadonlyMap<string, DesiredGroup>): Placed {
   const create: PlannedSlice[] = [];
   const update: PlannedSlice[] = [];
   const unchanged: EndpointSlice[] = [];
@@ -99,7 +100,7 @@ interface HintDecision {
 }
 
 /** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided for all its sources together. */
-function decideHints({ input, service }: Run, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
+function decideHints({ input, service }: SlicesRun, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
   const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
   const { imported } = input;
   if (imported) return { slices: setHints(slices, (e) => imported.hintsOf(addressType, e)), record: undefined, events: [] };

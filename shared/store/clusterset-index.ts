@@ -1,7 +1,7 @@
 /** The exports of the clusters of a set, by namespace and name. Every importer merges them. `exports-of-cluster.ts` has them by cluster. */
 import { setKey, setOf, setRange, unescaped } from './keys.ts';
 import { inPages, keysIn } from './pages.ts';
-import type { Condition, Item, Table } from './table.ts';
+import type { Item, Table, WriteCondition } from './table.ts';
 
 export interface SetKey {
   readonly set: string;
@@ -14,7 +14,7 @@ export interface SetEntries {
    * The newest export of each cluster, by cluster, as text (shared/clusterset's ExportedService, with the cluster's id). Clusters that do not export the name
    * are absent.
    */
-  readonly faces: ReadonlyMap<string, string>;
+  readonly exportTexts: ReadonlyMap<string, string>;
   /** The generation of each export whose importers are woken already (`noteWoken`), by exporting cluster. */
   readonly woken: ReadonlyMap<string, number>;
   /** Text of the sticky winner. */
@@ -30,13 +30,13 @@ export async function readSetEntries(table: Table, { set, namespace, name }: Set
 
 function entriesOf(items: readonly Item[]): SetEntries {
   const entries = items.map((item) => ({ ...partsOf(item.sk), item }));
-  const isSound = ({ entry, of, item }: (typeof entries)[number]): boolean => isWhole[entry ?? 'none'](of, item[face]);
+  const isSound = ({ entry, of, item }: (typeof entries)[number]): boolean => isWhole[entry ?? 'none'](of, item[textAttribute]);
   const sound = entries.filter(isSound);
   const textsOf = (wanted: Entry): ReadonlyMap<string, string> =>
-    new Map(sound.flatMap(({ entry, of, item }) => (entry === wanted ? [[of, item[face] as string] as const] : [])));
+    new Map(sound.flatMap(({ entry, of, item }) => (entry === wanted ? [[of, item[textAttribute] as string] as const] : [])));
   const woken = sound.flatMap(({ entry, of, item }) => (entry === 'E' && typeof item[wokenFor] === 'number' ? [[of, item[wokenFor]] as const] : []));
   return {
-    faces: textsOf('E'),
+    exportTexts: textsOf('E'),
     woken: new Map(woken),
     winner: textsOf('W').get(''),
     rubbish: entries.filter((e) => !isSound(e)).map(({ item }) => item),
@@ -45,8 +45,8 @@ function entriesOf(items: readonly Item[]): SetEntries {
 
 /** Deletes the invalid items that a run has read. An item that has changed meanwhile stays. */
 export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<void> {
-  for (const { pk, sk, [face]: text } of rubbish)
-    await table.delete({ pk, sk }, text === undefined ? { absent: face } : { attribute: face, is: '=', value: text as string });
+  for (const { pk, sk, [textAttribute]: text } of rubbish)
+    await table.delete({ pk, sk }, text === undefined ? { absent: textAttribute } : { attribute: textAttribute, is: '=', value: text as string });
 }
 
 /** Yields the exported and formerly exported names of a namespace in order, without reading the texts of exports. */
@@ -88,23 +88,24 @@ export async function saveExportEntry(
 ): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'E', cluster);
   const condition = before && asItWas(before.text);
-  return text === undefined ? table.delete(at, condition) : table.put({ ...at, [face]: text }, condition);
+  return text === undefined ? table.delete(at, condition) : table.put({ ...at, [textAttribute]: text }, condition);
 }
 
-const asItWas = (text: string | undefined): Condition => (text === undefined ? { absent: face } : { attribute: face, is: '=', value: text });
+const asItWas = (text: string | undefined): WriteCondition =>
+  text === undefined ? { absent: textAttribute } : { attribute: textAttribute, is: '=', value: text };
 
 /** Records that an export's run has woken the importers. The run is retried for its own unreachable cluster, and must not wake the importers again. */
 export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
-  await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: face });
+  await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: textAttribute });
 }
 
 /** An undefined `text` means that no cluster exports the name any more. Resolves to false if another run has saved a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string | undefined, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
-  return text === undefined ? table.delete(at, asItWas(before)) : table.put({ ...at, [face]: text }, asItWas(before));
+  return text === undefined ? table.delete(at, asItWas(before)) : table.put({ ...at, [textAttribute]: text }, asItWas(before));
 }
 
-const face = 'f';
+const textAttribute = 'f';
 const wokenFor = 'g';
 /** Number of a namespace's items that are read at once, with their texts. */
 const entriesAtOnce = 100;

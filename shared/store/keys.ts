@@ -127,7 +127,7 @@ export const seenOf = perService('SEEN');
 /** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
 export const workOf = perService('WORK');
-export const triggersOf = perService('TRIGGER');
+export const triggersKey = perService('TRIGGER');
 export const historyOf = perService('HISTORY');
 
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });

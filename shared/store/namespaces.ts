@@ -6,7 +6,7 @@
 import type { ClusterStore } from './cluster-store.ts';
 import { namespaceKey, namespacesOf, unescaped } from './keys.ts';
 import { inPages } from './pages.ts';
-import type { Condition, Item } from './table.ts';
+import type { Item, WriteCondition } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
@@ -95,7 +95,7 @@ export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind:
     await table.update(namespaceKey(cluster, name), { set: { [counter]: 1 } }, { absent: counter });
     return;
   }
-  const noneSince: Condition =
+  const noneSince: WriteCondition =
     writes === 0 ? { any: [{ absent: counter }, { attribute: counter, is: '=', value: 0 }] } : { attribute: counter, is: '=', value: writes };
   await table.update(namespaceKey(cluster, name), { set: { [emptyAt[kind]]: writes } }, noneSince);
 }

@@ -1,14 +1,13 @@
 /** The inputs in the snapshot: the newest version of each object, with deletions. */
+import type { Labels } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
 import { pagesOf } from './pages.ts';
-import type { Condition, Item, KeyRange } from './table.ts';
+import type { Item, KeyRange, WriteCondition } from './table.ts';
 import { noVersion, type Version } from './version.ts';
-
-export type Labels = { readonly [key: string]: string };
 
 export interface ObjectRecord {
   readonly namespace: string;
@@ -105,7 +104,7 @@ export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecor
 }
 
 /** A record without a readable version is replaced in any case. A condition on its version would always fail, and its writer would retry for ever. */
-function unchanged(before: ObjectRecord | undefined): Condition | undefined {
+function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined {
   if (!before) return { absent: 'v' };
   return before.version === noVersion ? undefined : { attribute: 'v', is: '=', value: before.version };
 }

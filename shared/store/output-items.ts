@@ -78,7 +78,7 @@ export function savedBodyOf(item: Item): SavedBody {
 
 /** `body` is the decoded body of `item`. */
 export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
-  const kind = kindOf(item.sk);
+  const kind = kindOfOutputItem(item.sk);
   const metadata = item['m'] as string | undefined;
   const isNewer = delta !== undefined && versionOf(delta) > body.version;
   const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
@@ -102,7 +102,7 @@ export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version
 export const isThere = (item: Item): boolean => item['b'] !== undefined || item['m'] !== undefined;
 
 /** Returns the kind by the sort key of a body. */
-export const kindOf = (sk: string): OutputKind => (sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
+export const kindOfOutputItem = (sk: string): OutputKind => (sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
 
 const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
 const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;

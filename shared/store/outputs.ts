@@ -9,13 +9,13 @@ import {
   deltaItem,
   headOf,
   isThere,
-  kindOf,
+  kindOfOutputItem,
   maxSavedBytes,
   type OutputRecord,
   type SavedBody,
   savedBodyOf,
 } from './output-items.ts';
-import type { Condition, Item, Key, KeyRange, Table } from './table.ts';
+import type { Item, Key, KeyRange, Table, WriteCondition } from './table.ts';
 import type { Version } from './version.ts';
 
 export type { OutputObject, OutputRecord } from './output-items.ts';
@@ -123,7 +123,9 @@ async function putBody(table: Table, service: ServiceKey, record: OutputRecord, 
   return table.put(item, isNewer(record, again || !record.object ? '<=' : '<'));
 }
 
-const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): Condition => ({ any: [{ absent: 'v' }, { attribute: 'v', is, value: version }] });
+const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): WriteCondition => ({
+  any: [{ absent: 'v' }, { attribute: 'v', is, value: version }],
+});
 
 export interface SaveLimits {
   /** Size of a write unit, bytes. */
@@ -154,7 +156,7 @@ export async function saveOutputs(
 
 export async function forgetOutputs(table: Table, service: ServiceKey, kinds: readonly OutputKind[]): Promise<void> {
   const items = await table.query(partition('written', service));
-  const outputs = items.filter((item) => !isDelta(item) && kinds.includes(kindOf(item.sk)));
+  const outputs = items.filter((item) => !isDelta(item) && kinds.includes(kindOfOutputItem(item.sk)));
   const deltas = items.filter((item) => outputs.some(({ sk }) => deltaOf(sk) === item.sk));
   await Promise.all([...outputs, ...deltas].map(({ pk, sk, v }) => table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version })));
 }

@@ -5,12 +5,12 @@ import { type KnownNamespace, markNamespaceEmpty, nextNamespaces } from './names
 import { type ObjectRecord, readObjects } from './objects.ts';
 
 /** Position of the walk. It has passed all namespaces before this one, and in this one the services up to `service`, or all if `service` is undefined. */
-export interface Place {
+export interface WalkPosition {
   readonly namespace: string;
   readonly service?: string;
 }
 
-export interface Step {
+export interface PageBudget {
   readonly services: number;
   /** Items of the index of namespaces, also of namespaces without services. */
   readonly entries: number;
@@ -21,14 +21,14 @@ export interface ServicePage {
   readonly services: readonly ObjectRecord[];
   readonly entries: number;
   /** Undefined if the walk has passed all services. */
-  readonly place: Place | undefined;
+  readonly place: WalkPosition | undefined;
 }
 
 export const entriesPerPage = 250;
 const namespacesAtOnce = 8;
 
 /** Each limit of the step must be at least 1, because the walk would not move otherwise. */
-export async function walkServices(store: ClusterStore, from: Place | undefined, step: Step): Promise<ServicePage> {
+export async function walkServices(store: ClusterStore, from: WalkPosition | undefined, step: PageBudget): Promise<ServicePage> {
   const services: ObjectRecord[] = [];
   let entries = 0;
   let place = from;

@@ -16,12 +16,12 @@ export interface Key {
 export type Item = { readonly [attribute: string]: Value } & Key;
 
 /** A comparison with an absent attribute is false. All attributes of an absent item are absent. Text compares by UTF-8 bytes. */
-export type Condition =
+export type WriteCondition =
   | { readonly absent: string }
   | { readonly present: string }
   | { readonly attribute: string; readonly is: '=' | '<' | '<=' | '>' | '>='; readonly value: string | number | boolean }
-  | { readonly all: readonly Condition[] }
-  | { readonly any: readonly Condition[] };
+  | { readonly all: readonly WriteCondition[] }
+  | { readonly any: readonly WriteCondition[] };
 
 export interface Change {
   readonly set?: { readonly [attribute: string]: Value };
@@ -54,11 +54,11 @@ export interface Table {
   /** Resolves to every item of the partition in the range, in key order, from as many pages as needed. */
   query(pk: string, range?: KeyRange): Promise<readonly Item[]>;
   /** Resolves to false if the condition fails. The item is then unchanged. */
-  put(item: Item, condition?: Condition): Promise<boolean>;
+  put(item: Item, condition?: WriteCondition): Promise<boolean>;
   /** Creates an absent item if the condition allows it. Resolves to the changed item, or to undefined if the condition fails. */
-  update(key: Key, change: Change, condition?: Condition): Promise<Item | undefined>;
+  update(key: Key, change: Change, condition?: WriteCondition): Promise<Item | undefined>;
   /** Resolves to false if the condition fails. */
-  delete(key: Key, condition?: Condition): Promise<boolean>;
+  delete(key: Key, condition?: WriteCondition): Promise<boolean>;
   /**
    * Queries the sparse index of overdue work. Resolves to at most `limit` items whose `dirtyIn` is one of the cluster's keys (dirty-index.ts) and `dirtyAt` ≤ until (ms since the epoch), oldest
    * first. The index is eventually consistent and has only the keys and these two attributes, so read the item before acting on it.

@@ -6,11 +6,11 @@ import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
 import { isCanary } from '#shared/contract/canary.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import { isAlive } from '#shared/store/objects.ts';
-import { type Place, type Step, walkServices } from '#shared/store/service-walk.ts';
+import { type PageBudget, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
-import { clustersetWakeUps } from './clusterset-wake-ups.ts';
+import { memberWakeUps } from './member-wake-ups.ts';
 import { wakeNow } from './rules/message.ts';
 
 export interface AddAllDeps {
@@ -21,20 +21,20 @@ export interface AddAllDeps {
 }
 
 /** A step takes some tenths of a second. If the worker dies, the next worker repeats the step. */
-const usualStep: Step = { services: 500, entries: 5_000 };
+const usualStep: PageBudget = { services: 500, entries: 5_000 };
 
 export interface Added {
   /** Number of existing services. The step also wakes deleted services without counting them. */
   readonly services: number;
   /** Position of the next step. Undefined if every service is added, or if another switch adds them all again. */
-  readonly place: Place | undefined;
+  readonly place: WalkPosition | undefined;
 }
 
 /** Adds the services of one step. Deleted services are among them, because their Endpoints remain if they were deleted while the hub did not write. */
-export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place | undefined, step = usualStep): Promise<Added> {
+export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: WalkPosition | undefined, step = usualStep): Promise<Added> {
   const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step);
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = place || !isMember(meta) ? [] : await clustersetWakeUps(deps.table, meta);
+  const ofSet = place || !isMember(meta) ? [] : await memberWakeUps(deps.table, meta);
   await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
   const isRecorded = await recordWaking(deps.table, meta, place);
   return { services: services.filter((s) => isAlive(s) && !isCanary(s.name)).length, place: isRecorded ? place : undefined };
@@ -43,7 +43,7 @@ export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: Place
 /** Runs all remaining steps that begin before `untilMs`. Sweep runs the rest. */
 export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
   let total = 0;
-  let place = wakingPlace<Place>(meta.modeSwitch);
+  let place = wakingPlace<WalkPosition>(meta.modeSwitch);
   do {
     const added = await addStep(deps, meta, place, step);
     total += added.services;

@@ -5,7 +5,7 @@
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
-import type { Condition, Item, Table, Value } from '#shared/store/table.ts';
+import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
 
 const key = (s: ServiceKey) => workKey(s.cluster, s.namespace, s.name);
@@ -56,7 +56,7 @@ export async function claim(
   lease: { readonly id: string; readonly nowMs: number; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
   const { lease: former, generation } = read.item;
-  const free: Condition = former
+  const free: WriteCondition = former
     ? {
         all: [
           { attribute: 'lease', is: '=', value: former.id },
@@ -64,8 +64,8 @@ export async function claim(
         ],
       }
     : { absent: 'lease' };
-  const owed: Condition = {
-    any: read.controllers.flatMap((c): Condition[] => {
+  const owed: WriteCondition = {
+    any: read.controllers.flatMap((c): WriteCondition[] => {
       const done = attribute(c, 'doneGeneration');
       return [{ absent: done }, { attribute: done, is: '<', value: generation }];
     }),
@@ -85,9 +85,9 @@ export async function claimUnread(
   generation: number,
   lease: { readonly id: string; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
-  const isBelow = (name: string): Condition => ({ any: [{ absent: name }, { attribute: name, is: '<', value: generation }] });
-  const owed = controllers.map((c): Condition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
-  const condition: Condition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
+  const isBelow = (name: string): WriteCondition => ({ any: [{ absent: name }, { attribute: name, is: '<', value: generation }] });
+  const owed = controllers.map((c): WriteCondition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
+  const condition: WriteCondition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(key(service), change, condition);
   return item && decodeWork(item);
@@ -113,7 +113,7 @@ const dirtySince = (service: ServiceKey, nowMs: number) => ({
   dirtyAt: nowMs,
   dirtyIn: dirtyKeyOf(service.cluster, service.namespace, service.name),
 });
-const isHeldBy = (leaseId: string): Condition => ({ attribute: 'lease', is: '=', value: leaseId });
+const isHeldBy = (leaseId: string): WriteCondition => ({ attribute: 'lease', is: '=', value: leaseId });
 
 /**
  * Releases the lease and removes the item from the dirty index. Resolves to false, without a write, if a generation was added since the claim, or if the lease

@@ -7,7 +7,7 @@ import type { WorkQueueDeps } from './deps.ts';
 import { claim, claimUnread, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { controllersToRun, isLeased, type Lease, latestGeneration, type WorkItem } from './rules/item.ts';
+import { controllersToRun, isLeased, latestGeneration, type WorkItem, type WorkLease } from './rules/item.ts';
 import { allAtLeaseEnd, delayUntil, isNewWork, retryAtLeaseEnd } from './rules/message.ts';
 
 /** The lease of a service, and the controllers to run under it. */
@@ -62,7 +62,7 @@ interface Busy {
   readonly service: ServiceKey;
   readonly message: WakeUpMessage;
   readonly controllers: readonly Controller[];
-  readonly lease: Lease;
+  readonly lease: WorkLease;
   /** A time before the lease expired, ms since the epoch. */
   readonly nowMs: number;
 }

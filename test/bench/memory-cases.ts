@@ -89,8 +89,8 @@ async function exportsOfLargestText(): Promise<void> {
   }
   await world.pass(900);
   const imports = world.of('a').store.list('ServiceImport', 'shop').length;
-  const faces = (await world.table.query('SET#default#shop')).filter(({ sk }) => sk.includes('#E#'));
-  const largest = Math.max(...faces.map(({ f }) => String(f).length));
+  const entries = (await world.table.query('SET#default#shop')).filter(({ sk }) => sk.includes('#E#'));
+  const largest = Math.max(...entries.map(({ f }) => String(f).length));
   if (imports < 1_000 || largest < maxExportBytes / 2) throw new Error(`${imports} imports, of ${largest} bytes at most`);
 }
 

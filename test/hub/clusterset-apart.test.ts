@@ -5,7 +5,7 @@ import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const wing = /\/(functions\/(ingest|sync|sweep)\/clusterset\/|shared\/clusterset\/|shared\/workqueue\/clusterset-wake-ups)/;
+const wing = /\/(functions\/(ingest|sync|sweep)\/clusterset\/|shared\/clusterset\/|shared\/workqueue\/member-wake-ups)/;
 const ordinary = /\/functions\/sync\/service\/reconcile-service\.ts/;
 
 /** Resolves to a function that returns the named functions of matching files that `act` executed, as V8 counted them. */

@@ -12,7 +12,7 @@ import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey, setKey } from '#shared/store/keys.ts';
-import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
+import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -80,7 +80,7 @@ it('names of a set are found without the texts of their exports', { timeout: 60_
   const most = largestAnswer(world);
   const meta = await readCluster(world.table, 'a');
   if (!meta) throw new Error('no cluster a');
-  expect(await clustersetWakeUps(world.table, meta)).not.toEqual([]);
+  expect(await memberWakeUps(world.table, meta)).not.toEqual([]);
   expect(most()).toBeLessThan(100_000);
 });
 

@@ -1,13 +1,13 @@
 /** Each run that wrote, failed or was held back leaves one record, with the reason of that moment; and nothing depends on it. */
 
 import { describe, expect, it } from 'vitest';
-import { inputEntry } from '#functions/relay/projection/project.ts';
+import { inputEntry } from '#functions/relay/projection/entries.ts';
 import { explainThen, readHistory, toldHistory } from '#infra/cli/history-service.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { timeText } from '#shared/history/sentences.ts';
+import { exactTime } from '#shared/history/sentences.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, workKey } from '#shared/store/keys.ts';
@@ -306,7 +306,7 @@ describe('a record that is missing', () => {
     expect(world.metrics.get('SyncsFailed') ?? 0).toBe(0);
     expect(differences(world.store, 100)).toEqual([]);
     const { remarks } = await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
-    expect(remarks, 'while it is the newest').toEqual([`the record of the run that ended at ${timeText(lostAt)} is missing`]);
+    expect(remarks, 'while it is the newest').toEqual([`the record of the run that ended at ${exactTime(lostAt)} is missing`]);
     accept();
     world.store.apply(aPod(0));
     await pass(5);
@@ -326,7 +326,7 @@ describe('a record that is missing', () => {
     await pass(5);
     world.store.remove('Pod', 'default', 'pod-1');
     await pass(5);
-    const missing = `the record of the run that ended at ${timeText(after - 5_000)} is missing`;
+    const missing = `the record of the run that ended at ${exactTime(after - 5_000)} is missing`;
     expect(await explainThen(world.table, key, before, world.now)).toEqual({
       atMs: before,
       isKnown: false,

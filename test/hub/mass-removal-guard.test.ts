@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deletedInput, inputEntry } from '#functions/relay/projection/project.ts';
+import { deletedInput, inputEntry } from '#functions/relay/projection/entries.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -1,6 +1,6 @@
 /** The handling of a failed sync, and our records in place of upstream's work queues, stale checks and slice tracker. */
 import { describe, expect, it } from 'vitest';
-import { deletedInput } from '#functions/relay/projection/project.ts';
+import { deletedInput } from '#functions/relay/projection/entries.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -6,8 +6,8 @@
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry } from '#functions/relay/projection/project.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
@@ -242,7 +242,7 @@ export class HubWorld {
       const page = objects.slice(start, start + pageSize).map((o: RawObject) => {
         const rv = o.metadata.resourceVersion ?? '0';
         return {
-          key: keyOf(o),
+          key: relayKey(o),
           entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, { outputs: this.outputs }),
         };
       });
@@ -267,7 +267,12 @@ export class HubWorld {
           more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) },
         });
     if (this.#outbox)
-      this.#outbox.put(kind, keyOf(object as never), entry, isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object as never }, entry));
+      this.#outbox.put(
+        kind,
+        relayKey(object as never),
+        entry,
+        isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object as never }, entry),
+      );
     else await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 

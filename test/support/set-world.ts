@@ -5,8 +5,8 @@
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { deletedInput, inputEntry, isInput, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isOwnImportWrite } from '#functions/relay/projection/own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/projection/project.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
@@ -145,7 +145,7 @@ class Member {
     const page = this.store.list(kind).map((object) => {
       const rv = object.metadata.resourceVersion ?? '0';
       const entry = isInput(kind) ? inputEntry(kind, object as never, rv) : outputEntry(kind, object as never, rv);
-      return { key: keyOf(object as never), entry };
+      return { key: relayKey(object as never), entry };
     });
     const list = { header: this.#header, kind, asOf, listId: `${kind}-${listId}` };
     const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: defaultLimits.relay.partBytes });

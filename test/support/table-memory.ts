@@ -5,7 +5,7 @@
 
 import { dirtyKeysOf } from '#shared/store/dirty-index.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { type Change, type Condition, type Item, type Key, RangeTooLarge, type Table, type Value } from '#shared/store/table.ts';
+import { type Change, type Item, type Key, RangeTooLarge, type Table, type Value, type WriteCondition } from '#shared/store/table.ts';
 import { compareBytes } from './table-memory-values.ts';
 
 export interface MemoryTable extends Table {
@@ -40,7 +40,7 @@ export function memoryTable(): MemoryTable {
     return { items, at, item: items[at]?.sk === sk ? items[at] : undefined };
   }
 
-  function write(key: Key, next: (old: Item | undefined) => Item | undefined, condition: Condition | undefined): Item | undefined | false {
+  function write(key: Key, next: (old: Item | undefined) => Item | undefined, condition: WriteCondition | undefined): Item | undefined | false {
     checkKey(key);
     const { items, at, item: old } = find(key.pk, key.sk);
     const before = sizeOf(old);
@@ -155,7 +155,7 @@ function indexWrites(old: Item | undefined, item: Item | undefined): number {
   return from !== undefined && to !== undefined ? 2 : 1;
 }
 
-function holds(c: Condition, item: Item | undefined): boolean {
+function holds(c: WriteCondition, item: Item | undefined): boolean {
   if ('absent' in c) return item?.[c.absent] === undefined;
   if ('present' in c) return item?.[c.present] !== undefined;
   if ('attribute' in c) {

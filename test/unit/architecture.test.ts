@@ -222,6 +222,17 @@ it('file names are unique, but for names of roles', () => {
   expect(equal.map(([, files]) => files.join(' and '))).toEqual([]);
 });
 
+it('a name is exported once in shared and functions', () => {
+  const exported = globSync('{shared,functions}/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^export (?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm)].map(([, name]) => ({
+      name,
+      file,
+    })),
+  );
+  const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([name, of]) => of.length > 1 && name !== 'handler');
+  expect(twice.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(' and ')}`)).toEqual([]);
+});
+
 /** Titles of tests, those of `each` and of the suites that tests share included. */
 function titlesOf(source: string): readonly string[] {
   const call = /^[ \t]*(?:it(?:\.\w+)*|\](?: as const)?\)|it\b[^\n]*\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gm;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { silentAfterMs } from '#functions/sweep/states.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 /** The waits of requeues have a table of their own (requeue-limits.test.ts). */

@@ -18,7 +18,7 @@ export interface EventsRecord {
 }
 
 /** Progress of a run with a message. It is updated step by step, so it is known when the run's time is up. */
-export interface Progress {
+export interface MessageProgress {
   /** The message's turn came before the time was up. */
   hasBegun?: boolean;
   /** Progress within a page of an output kind's list. */
@@ -29,7 +29,7 @@ export interface Progress {
  * Sends a message again at once, as a new message, because the run had too little time for it. A new message neither waits nor counts receives towards the
  * dead-letter queue. Resolves to false if the queue did not accept it.
  */
-export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: Progress): Promise<boolean> {
+export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: MessageProgress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const limits = limitsOf(deps).ingest;

@@ -34,14 +34,14 @@ export async function importsOfNewZones({ deps, cluster, store, effects }: Batch
   const namespaces = await listed(objectNamesIn(store, 'Namespace', ''));
   const preferring = await concurrently(4, namespaces, async ({ name: namespace }) => {
     const names: ImportName[] = [];
-    for await (const [name, { faces }] of readSetNamespace(deps.table, cluster.clusterset.set, namespace))
-      if ([...faces.values()].some(prefers)) names.push({ namespace, name });
+    for await (const [name, { exportTexts }] of readSetNamespace(deps.table, cluster.clusterset.set, namespace))
+      if ([...exportTexts.values()].some(prefers)) names.push({ namespace, name });
     return names;
   });
   return preferring.flat();
 }
 
-function prefers(face: string): boolean {
-  const { locality, spec } = JSON.parse(face) as ExportedService;
+function prefers(exportText: string): boolean {
+  const { locality, spec } = JSON.parse(exportText) as ExportedService;
   return localityOfExport(locality, spec.trafficDistribution) !== undefined;
 }

@@ -19,7 +19,7 @@ import type { MessageContext } from '../batch/batch-context.ts';
 import { rangeWithin } from '../batch/key-range.ts';
 import { type MarkApplied, markApplied } from '../batch/page-progress.ts';
 import { applyObject } from './apply-object.ts';
-import { isSuspicious, keyOf, type PagePlan, planPage } from './list-plan.ts';
+import { isSuspicious, nameKey, type PagePlan, planPage } from './list-plan.ts';
 import type { VersionedEntry } from './object-plan.ts';
 
 /** Undefined: the part is not applied whole, and is not to be marked as applied. */
@@ -75,7 +75,7 @@ async function readRange({ store }: MessageContext, { kind, from, to, entries }:
   return byKey(records.flat());
 }
 
-const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [keyOf(r), r]));
+const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [nameKey(r), r]));
 
 /** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {

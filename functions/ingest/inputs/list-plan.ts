@@ -18,11 +18,11 @@ export interface PagePlan {
 
 /** `stored`: the records of the key range by "namespace/name". `version`: the list's. */
 export function planPage(stored: ReadonlyMap<string, ObjectRecord>, entries: readonly VersionedEntry[], version: Version): PagePlan {
-  const listed = new Set(entries.map(keyOf));
+  const listed = new Set(entries.map(nameKey));
   const unlisted = [...stored].filter(([key]) => !listed.has(key)).map(([, record]) => record);
   const wasDeleted = (r: ObjectRecord): boolean => isAlive(r) && r.version < version;
   return {
-    write: entries.map((entry) => ({ entry, record: stored.get(keyOf(entry)) })),
+    write: entries.map((entry) => ({ entry, record: stored.get(nameKey(entry)) })),
     tombstone: unlisted.filter(wasDeleted),
     pending: unlisted.filter((r) => r.unnotifiedLabels && !wasDeleted(r)),
     redundant: unlisted.filter((r) => !isAlive(r) && !r.unnotifiedLabels && r.version <= version),
@@ -38,4 +38,4 @@ export function isSuspicious(
   return tombstone.length > suspiciousCount && tombstone.length > suspiciousShare * alive;
 }
 
-export const keyOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;
+export const nameKey = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;

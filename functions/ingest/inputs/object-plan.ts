@@ -1,10 +1,11 @@
 /** The change that an entry of an input kind makes to the record of its object. Pure. */
+import type { Labels } from '#shared/kube/labels.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
-import { decodeObjectOf, isAlive, type Labels, type ObjectRecord, objectSize } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord, objectSize } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 
 /** An entry whose versions name the incarnation. */

@@ -1,5 +1,5 @@
 /**
- * Is what the relay saw of an output our own write (an echo), or a foreign one? `Verdict` lists the answers; observed-outputs.ts acts on them.
+ * Is what the relay saw of an output our own write (an echo), or a foreign one? `OutputOrigin` lists the answers; observed-outputs.ts acts on them.
  * Pure.
  */
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -27,9 +27,9 @@ export interface Observation {
  * - `foreign`: Another client wrote the output, or a worker that had lost its lease.
  * - `rewound`: The output is older than sync's saved state before the list. The cluster's history has gone back (etcd was restored, its revision raised).
  */
-export type Verdict = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
+export type OutputOrigin = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
 
-export function classify({ kind, saved, seen, version, listedAt, isWithoutService }: Observation): Verdict {
+export function classify({ kind, saved, seen, version, listedAt, isWithoutService }: Observation): OutputOrigin {
   if (saved && listedAt !== undefined && version < saved.version && saved.version <= listedAt) return 'rewound';
   if (isWithoutService || !isOwnEcho(kind, saved, seen, version)) return seen.secondLook ? 'foreign' : 'look-again';
   return saved && !seen.secondLook ? 'ours' : 'ours-or-unsaved';

@@ -8,12 +8,12 @@ import { versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { stepInRun } from '../batch/page-chunk.ts';
 import { type MarkApplied, markApplied } from '../batch/page-progress.ts';
-import type { Progress } from '../batch/redelivery.ts';
+import type { MessageProgress } from '../batch/redelivery.ts';
 import { applyObserved } from './observed-outputs.ts';
 import { unlistedOutputs } from './unlisted-outputs.ts';
 
 /** A later run of the message continues after the progress of the former run, which the message carries. */
-export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: Progress): Promise<MarkApplied> {
+export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: MessageProgress): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
   const entriesPerStep = stepInRun(part.run, limitsOf(deps).ingest.entriesPerStep);
   const version = versionOf(incarnation, part.asOf);

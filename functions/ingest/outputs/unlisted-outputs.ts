@@ -15,7 +15,7 @@ import { inRange, rangeWithin } from '../batch/key-range.ts';
 import { stepInRun } from '../batch/page-chunk.ts';
 
 /** The states that a page implies for the outputs of some services. */
-export interface Step {
+export interface ImpliedStates {
   readonly entries: readonly OutputState[];
   /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */
   readonly upTo: string;
@@ -26,7 +26,7 @@ export interface Step {
  * a former service only while it runs. The services come in the order of their keys, some at a time. A namespace may have more services than a run has time
  * for, so a later run begins after `part.progress.services`.
  */
-export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<Step> {
+export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<ImpliedStates> {
   const { deps, store } = context;
   const sources = sourcesOf(context.cluster, part);
   if (sources.length === 0) return;

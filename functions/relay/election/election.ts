@@ -3,7 +3,7 @@ import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
-import { freeAtMs, type Lease, nextStep, type Standing } from './lease.ts';
+import { type ElectionState, freeAtMs, type Lease, nextStep } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
 
 export interface ElectionDeps {
@@ -29,7 +29,7 @@ export interface Candidate {
 /** Takes, renews and gives back the Lease, and notifies the candidate. lease.ts decides the steps. */
 export class Election {
   readonly #deps: ElectionDeps;
-  #standing: Standing;
+  #standing: ElectionState;
   /** The number of calls that the queue had accepted when the Lease was last given back because the queue was unreachable. */
   #acceptedBefore: number | undefined;
 

@@ -12,7 +12,7 @@ export interface Lease {
   readonly resourceVersion: string;
 }
 
-export interface Standing {
+export interface ElectionState {
   readonly id: string;
   /** The Lease as last read or written; undefined before the first read and when there is none. `sinceMs`: when this process first observed this version. */
   readonly observed: { readonly lease: Lease; readonly sinceMs: number } | undefined;
@@ -26,10 +26,10 @@ export interface Standing {
 }
 
 /** `lost`: the lease has expired, and its holder has to be read. */
-export type Step = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
+export type ElectionStep = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
 /** All times are of a monotonic clock. `observed` has to be fresh, unless this relay holds the Lease. */
-export function nextStep(standing: Standing, nowMs: number): Step {
+export function nextStep(standing: ElectionState, nowMs: number): ElectionStep {
   const { id, observed, leadsUntilMs, reacquiresAtMs, queueFailingMs, queueFailureTimeoutMs } = standing;
   if (leadsUntilMs !== undefined) {
     if (nowMs >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
@@ -41,6 +41,6 @@ export function nextStep(standing: Standing, nowMs: number): Step {
 }
 
 /** When a Lease that another relay holds, or gave back, may be taken, by the same clock. */
-export function freeAtMs({ lease: { holder, durationMs }, sinceMs: since }: NonNullable<Standing['observed']>): number {
+export function freeAtMs({ lease: { holder, durationMs }, sinceMs: since }: NonNullable<ElectionState['observed']>): number {
   return holder === '' ? since : since + durationMs;
 }

@@ -2,7 +2,7 @@
 import type { Kind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import type { Entry } from '#shared/queue/messages.ts';
-import { isInput } from '../projection/project.ts';
+import { isInput } from '../projection/entries.ts';
 import { isNewer } from '../source/resource-version.ts';
 
 export interface Pending {

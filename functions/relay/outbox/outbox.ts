@@ -2,7 +2,7 @@ import { limitsOf, type RelayLimits } from '#shared/contract/limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
-import { Condition } from '../runtime/condition.ts';
+import { ConditionVariable } from '../runtime/condition-variable.ts';
 import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
 import { dueAtMs } from './due.ts';
 import { ChangeRate } from './gather-window.ts';
@@ -22,7 +22,7 @@ export class Outbox {
   readonly header: EventsHeader;
   readonly #limits: RelayLimits;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
-  readonly #changed = new Condition();
+  readonly #changed = new ConditionVariable();
   readonly #closed = new AbortController();
   #sendsInFlight = 0;
   #hurries = 0;

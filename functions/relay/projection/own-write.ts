@@ -2,7 +2,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
-import { isInput } from './project.ts';
+import { isInput } from './entries.ts';
 
 /**
  * Returns true if a hub wrote this state of an output. A deletion does not name its client. Outputs that are sent whole, for shadow mode, are compared by

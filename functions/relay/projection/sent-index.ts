@@ -5,8 +5,8 @@ import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
 import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
+import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { isOwnImportWrite } from './own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, type Outputs, outputEntry, serviceOf } from './project.ts';
 import { projectionHash } from './projection-hash.ts';
 
 type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
@@ -34,7 +34,7 @@ export class SentIndex {
 
   /** The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object cannot be projected. */
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
-    const key = keyOf(object);
+    const key = relayKey(object);
     const seen = this.#deps.clock.now();
     const limits = limitsOf(this.#deps).relay;
     let entry: Entry;
@@ -62,10 +62,10 @@ export class SentIndex {
 
   /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
-    const key = keyOf(object);
+    const key = relayKey(object);
     try {
       if (!isInput(kind)) {
-        if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOf(object));
+        if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
         return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: limitsOf(this.#deps).relay });
       }
       const entry = inputEntry(kind, object, version, { limits: limitsOf(this.#deps).relay });
@@ -93,8 +93,8 @@ export class SentIndex {
   #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, seen: number): Partial<OutputEntry> {
     const more = { seen, ...(type === 'DELETED' && { gone: true as const }) };
     if (kind === 'Endpoints') return more;
-    const key = keyOf(object);
-    const service = serviceOf(object);
+    const key = relayKey(object);
+    const service = serviceOfSlice(object);
     const former = this.#services.get(key);
     if (type === 'DELETED') this.#services.delete(key);
     else if (former !== service) this.#services.set(key, service);

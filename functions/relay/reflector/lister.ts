@@ -2,9 +2,9 @@
 import { isTooLarge } from '#shared/cluster-api/errors.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import { encodeParts, type Listed } from '#shared/queue/list-parts.ts';
+import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
-import { keyOf } from '../projection/project.ts';
+import { relayKey } from '../projection/entries.ts';
 import { ClusterReplaced } from '../runtime/relay-errors.ts';
 import { compareBytes } from '../source/key-order.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
@@ -31,7 +31,7 @@ export interface ListRequest {
 interface ReadPage {
   readonly version: string;
   readonly token: string | undefined;
-  readonly objects: readonly Listed[];
+  readonly objects: readonly ListedObject[];
 }
 
 /**
@@ -86,10 +86,10 @@ async function readPage(deps: ListerDeps, request: ListRequest, token: string | 
   const { kind, beside } = request;
   const page = await boundedPage(deps, request, token, signal);
   const version = checkVersion(page.resourceVersion);
-  const objects = page.items.map((object): Listed => {
+  const objects = page.items.map((object): ListedObject => {
     const itemVersion = checkVersion(object.metadata.resourceVersion);
-    if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${keyOf(object)} at ${itemVersion} in a list at ${version}`);
-    return { key: keyOf(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };
+    if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${relayKey(object)} at ${itemVersion} in a list at ${version}`);
+    return { key: relayKey(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };
   });
   return { version, token: page.continue, objects };
 }
@@ -116,7 +116,7 @@ async function boundedPage(
 }
 
 /** A key range means "exactly these objects exist", which holds only if the keys are in order. */
-function checkAscending(kind: Kind, from: string, objects: readonly Listed[]): void {
+function checkAscending(kind: Kind, from: string, objects: readonly ListedObject[]): void {
   let before = from;
   for (const { key } of objects) {
     if (compareBytes(before, key) >= 0)

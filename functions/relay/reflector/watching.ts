@@ -1,13 +1,13 @@
 /** One watch of a kind: each event that changes something of the projection goes to the outbox. */
 import type { Kind } from '#shared/kube/types.ts';
+import { relayKey } from '../projection/entries.ts';
 import { isEcho } from '../projection/own-write.ts';
-import { keyOf } from '../projection/project.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
 import type { ReflectorDeps } from './reflector-deps.ts';
 
 /** Progress of one watch: the number of events read, and whether the server has sent anything. */
-export interface Progress {
+export interface WatchProgress {
   events: number;
   begun: boolean;
 }
@@ -16,7 +16,7 @@ export interface WatchRequest {
   readonly kind: Kind;
   readonly from: string;
   /** Filled in as the watch goes on. */
-  readonly progress: Progress;
+  readonly progress: WatchProgress;
   /** Called with the reader's activity, before and after each event. */
   readonly now: (what: 'watching' | 'waiting') => void;
 }
@@ -48,7 +48,7 @@ export async function readWatch(
     if (!isNewer(version, readUpTo)) continue;
     meter.event(kind, clock.now());
     const entry = sentIndex.onEvent(kind, event, version);
-    if (entry) outbox.put(kind, keyOf(event.object), entry, isEcho(kind, event, entry));
+    if (entry) outbox.put(kind, relayKey(event.object), entry, isEcho(kind, event, entry));
     else outbox.markRead(kind, version);
     if (!outbox.isFull) continue;
     now('waiting');

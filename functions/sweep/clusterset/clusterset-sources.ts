@@ -8,7 +8,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
-import { type Answer, isFresh, isLookedAt, type Step, stepSources } from '#shared/clusterset/source-state.ts';
+import { type IdentityAnswer, isFresh, isLookedAt, type SourceStep, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
@@ -27,7 +27,7 @@ export async function checkSources(run: SweepRun, clusters: readonly ClusterReco
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
     const steps = stepsOf(run.deps, ofSet, { answers, isWhole });
     await run.each('saveSource', ofSet.filter(exports), async (source) => {
-      const saved = await settle(run.deps, source, { step: steps.get(source.id) as Step, answer: answers.get(source.id) });
+      const saved = await settle(run.deps, source, { step: steps.get(source.id) as SourceStep, answer: answers.get(source.id) });
       if (saved) now.push(saved);
     });
   }
@@ -39,10 +39,10 @@ const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean => cluster
 const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean => Boolean(reaches?.(cluster) ?? cluster.api);
 
 /** Asks silent and evicted clusters by their API. Fresh, paused and unreachable clusters are not asked, and missing in the result. */
-async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<Map<string, Answer>> {
+async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<Map<string, IdentityAnswer>> {
   const { deps } = run;
   const silent = sources.filter((s) => isReachable(deps, s) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) !== 'fresh');
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, IdentityAnswer>();
   const ask = async (source: ClusterRecord): Promise<void> => {
     let answer = await answerOf(deps, source);
     // Where nothing is to be evicted the next try is a minute away.
@@ -61,7 +61,7 @@ const askedAtOnce = 32;
 const maxControls = 2;
 
 /** Asks the APIs of fresh clusters, of others each minute. If these do not answer either, the hub reaches no cluster, and evicts none. */
-async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, Answer>): Promise<void> {
+async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, IdentityAnswer>): Promise<void> {
   const { deps } = run;
   const heard = members.filter((m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()));
   await run.each('askControl', rotated(heard, deps.now()).slice(0, maxControls), async (control) => {
@@ -70,7 +70,7 @@ async function askControls(run: SweepRun, members: readonly ClusterRecord[], ans
   });
 }
 
-async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer | undefined> {
+async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<IdentityAnswer | undefined> {
   try {
     // The question is which cluster answers: the call is not held to the identity in the record.
     const api = await deps.cluster({ ...source, uid: '' });
@@ -86,7 +86,7 @@ async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Answer 
  * A cluster that was restored from a backup while its relay is silent does not answer for itself: its versions would lose against those of the snapshot. The
  * version that is found is recorded, so that the relay's next session shows a restore that comes later.
  */
-async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<Answer> {
+async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<IdentityAnswer> {
   try {
     const version = await currentVersion(await deps.cluster(source), source, 'Service');
     if (version < source.relay.readUpTo.Service) return 'otherwise';
@@ -99,11 +99,11 @@ async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<
 }
 
 interface Found {
-  readonly answers: ReadonlyMap<string, Answer>;
+  readonly answers: ReadonlyMap<string, IdentityAnswer>;
   readonly isWhole: boolean;
 }
 
-function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answers, isWhole }: Found): ReadonlyMap<string, Step> {
+function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answers, isWhole }: Found): ReadonlyMap<string, SourceStep> {
   const nowMs = now();
   const steps = stepSources({
     nowMs,
@@ -120,8 +120,8 @@ function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answer
 }
 
 interface ToSettle {
-  readonly step: Step;
-  readonly answer: Answer | undefined;
+  readonly step: SourceStep;
+  readonly answer: IdentityAnswer | undefined;
 }
 
 /** Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has changed the record meanwhile. */
@@ -152,7 +152,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
 const isListed = (source: SourceRecord | undefined): boolean => source?.state === 'silent' && source.answers === true;
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
-function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: Step): void {
+function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: SourceStep): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });
   metrics.put('SourcesEvicted', state === 'evicted' ? 1 : 0, { cluster: id });

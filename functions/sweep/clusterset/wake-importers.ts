@@ -56,8 +56,8 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
 }
 
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
-  const { faces } = await readSetEntries(deps.table, key);
-  await concurrently(8, [...faces.keys()], (id) => wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]));
+  const { exportTexts } = await readSetEntries(deps.table, key);
+  await concurrently(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]));
 }
 
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {

@@ -13,7 +13,7 @@ interface Times {
   readonly endedMs: number;
 }
 
-export function report(deps: SyncDeps, key: ServiceKey, { outcomes, server, imported }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
+export function reportMetrics(deps: SyncDeps, key: ServiceKey, { outcomes, server, imported }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
   const { cluster } = key;
   const all = [...outcomes.values()];
   const slices = (server?.writes.EndpointSlice ?? 0) + (imported?.slices ?? 0);

@@ -14,7 +14,7 @@ export interface ClustersetRun {
   /** Generation of the work item at the claim. */
   readonly generation: number;
   /** The run looks again at what an earlier run has done: nothing that concerns it has changed in its cluster since. */
-  readonly isLookAlone: boolean;
+  readonly isLookOnly: boolean;
   /** How often in a row the run was requeued before. */
   readonly rounds: number;
   /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */

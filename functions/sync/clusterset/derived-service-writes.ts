@@ -6,7 +6,7 @@ import { type DerivedDraft, likeService, planDerivedService } from '#shared/clus
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { deleteAsSeen } from '../writes/output-writes.ts';
+import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /** Why the import is not ready, for its status. */

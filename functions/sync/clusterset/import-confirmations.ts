@@ -16,10 +16,10 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeClusters } from './wake-clusters.ts';
 
 /** `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
-export async function confirmImport(run: ClustersetRun, { faces }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
   const { deps, meta } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
-  await saveState(run, faces.size === 0 ? undefined : stateOf(faces, failure));
+  await saveState(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
 }
 
 /** Call where the cluster is to have no import of the name. */
@@ -39,8 +39,8 @@ async function saveState(run: ClustersetRun, state: ImportState | undefined): Pr
       const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
       deps.log.warn(text, { cluster: meta.id, namespace, service: name, reason: failure.message });
     }
-    const { faces } = await readSetEntries(deps.table, key);
-    await wakeClusters(run, { clusters: [...faces.keys()], service: exportWork(name) });
+    const { exportTexts } = await readSetEntries(deps.table, key);
+    await wakeClusters(run, { clusters: [...exportTexts.keys()], service: exportWork(name) });
   }
   await saveImportState(deps.table, key, meta.id, text === undefined ? undefined : { text, isPending: false });
 }
@@ -59,14 +59,14 @@ interface OfImporter {
 }
 
 /**
- * Returns why the export has not come to each of its importers, or not whole. `face`: the export as the set has it, undefined without one. Former importers
+ * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the set has it, undefined without one. Former importers
  * are ignored.
  */
-export async function failureOfImports(run: ClustersetRun, states: ImportStates, face: string | undefined): Promise<ExportFailure | undefined> {
+export async function failureOfImports(run: ClustersetRun, states: ImportStates, exportText: string | undefined): Promise<ExportFailure | undefined> {
   const failed = [...states].flatMap(([cluster, { failure }]) => (failure ? [{ cluster, failure }] : []));
   const active = await concurrently(8, failed, async (f) => ((await activeImporter(run, f.cluster)) ? [f] : []));
   const isBlocked = active.flat().some(blocks);
-  const all: readonly OfImporter[] = [...active.flat(), ...(face === undefined || isBlocked ? [] : await unconfirmed(run, states, face))];
+  const all: readonly OfImporter[] = [...active.flat(), ...(exportText === undefined || isBlocked ? [] : await unconfirmed(run, states, exportText))];
   const first = all.find(blocks) ?? all.find(({ failure }) => failure.reason === 'Pending') ?? all[0];
   if (!first) return undefined;
   return { reason: first.failure.reason, message: all.map((f) => `cluster "${f.cluster}": ${f.failure.message}`).join('; ') };
@@ -78,9 +78,9 @@ const blocks = ({ failure: { reason } }: Pick<OfImporter, 'failure'>): boolean =
  * Returns the importers that are to have the export, and whose runs have not confirmed it. A paused importer is named, and not waited for: its import stays
  * as it is for as long as an operator wants.
  */
-async function unconfirmed(run: ClustersetRun, states: ImportStates, face: string): Promise<readonly OfImporter[]> {
+async function unconfirmed(run: ClustersetRun, states: ImportStates, exportText: string): Promise<readonly OfImporter[]> {
   const { deps, meta, namespace } = run;
-  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, meta.id, face);
+  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, meta.id, exportText);
   const listed = (await listImporters(deps.table)).filter((id) => isOpen(states.get(id)));
   const open = await concurrently(16, listed, async (cluster): Promise<readonly OfImporter[]> => {
     const importer = await activeImporter(run, cluster);

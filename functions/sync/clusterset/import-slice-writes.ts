@@ -4,14 +4,14 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
-import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
+import { createSlice, deleteAsSeen } from '../writes/conditional-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
  * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they do not list. The rest of such a source stays
  * as it is, and other sources are written. Resolves to the first refusal of each such source.
  */
-export async function carryOut(
+export async function applySlicePlan(
   run: ClustersetRun,
   api: ClusterApi,
   { plans, withdrawn, copies }: ImportedSlicesPlan,

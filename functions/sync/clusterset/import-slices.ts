@@ -17,10 +17,10 @@ import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';
-import { carryOut } from './import-slice-writes.ts';
+import { applySlicePlan } from './import-slice-writes.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
-export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'metaOf'> {
+export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'metaOf'> {
   readonly merged: MergedExports;
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
@@ -30,9 +30,9 @@ export interface ToWrite extends Pick<Sources, 'sources' | 'importer' | 'metaOf'
 }
 
 /** `refused`: the API server's refusals of slices of some sources. */
-export type Written = Outcome & { readonly refused?: string };
+export type ImportOutcome = Outcome & { readonly refused?: string };
 
-export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ToWrite): Promise<Written> {
+export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ImportToWrite): Promise<ImportOutcome> {
   const { merged, derived, sources, importer, metaOf, slices } = to;
   const { deps, meta, name } = run;
   const { maxEndpointsPerSlice } = meta.settings;
@@ -43,7 +43,7 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   );
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
   const final = isDoubtful ? planWith(confirmed) : plan;
-  const refused = await carryOut(run, api, final, slices);
+  const refused = await applySlicePlan(run, api, final, slices);
   Object.assign(run.found, reportOf(final));
   const limited = limitText(final);
   if (limited !== undefined) to.notes.push(limited);

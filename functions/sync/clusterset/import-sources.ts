@@ -36,11 +36,11 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const { deps, meta } = run;
   const entries = await readSetEntries(deps.table, keyInSet(run));
   await mendSet(deps.table, entries);
-  const { faces, winner } = entries;
-  const records = await concurrently(16, [...faces.keys()], (id) => readCluster(deps.table, id));
+  const { exportTexts, winner } = entries;
+  const records = await concurrently(16, [...exportTexts.keys()], (id) => readCluster(deps.table, id));
   // Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides.
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
-  const exports = members.map((member) => JSON.parse(faces.get(member.id) as string) as ExportedService);
+  const exports = members.map((member) => JSON.parse(exportTexts.get(member.id) as string) as ExportedService);
   const mergedAtMs = deps.now();
   const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: meta.clusterset.precedence });
   const sources = await concurrently(8, members, (member) => sourceOf(run, member));

@@ -8,7 +8,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { isLiveReadAlone } from '#shared/workqueue/rules/item.ts';
+import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -17,7 +17,7 @@ import { beginProbe, connect } from '../admission/circuit-breaker.ts';
 import { outcomeOfAny } from '../admission/failure-outcome.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import type { Attempt, Reconciler } from '../state/reconciler.ts';
+import type { Reconciler, StartedRun } from '../state/reconciler.ts';
 import { requeue } from '../state/requeue.ts';
 import type { RunResult } from '../state/run-result.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -29,11 +29,11 @@ export const importReconciler: Reconciler = { reconcile: (deps, attempt) => reco
 
 type RunOfKind = typeof runExport | typeof runImport;
 
-async function reconcile(deps: SyncDeps, attempt: Attempt, runKind: RunOfKind): Promise<RunResult> {
+async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind): Promise<RunResult> {
   const { claim } = attempt;
   const meta = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
-  const outcome = meta ? await outcomeOf(deps, meta, { ...attempt, runKind, written }) : ok;
+  const outcome = meta ? await outcomeOfRun(deps, meta, { ...attempt, runKind, written }) : ok;
   // The latency of an import counts from its wake-up, without the wait for further changes of its export.
   const batchMs = claim.message.delayedByBatch && meta ? meta.clusterset.importBatchSeconds * 1000 : 0;
   const imported = { slices: written.slices, batchMs };
@@ -48,12 +48,12 @@ async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queue
   ]);
 }
 
-interface ToRun extends Pick<Attempt, 'claim' | 'deadlineMs' | 'observedAtMs'> {
+interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'observedAtMs'> {
   readonly runKind: RunOfKind;
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
+async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
   // The switch back wakes all of it again. A pause keeps no export that its cluster may not make any more.
   const isWithdrawn = runKind === runExport && meta.mode === 'paused' && !mayExport(meta, claim.service.namespace);
   if (!hasRuns(meta) && !isWithdrawn) return ok;
@@ -69,7 +69,7 @@ async function outcomeOf(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, 
     namespace: claim.service.namespace,
     name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
-    isLookAlone: isLiveReadAlone(claim.item),
+    isLookOnly: isLookOnly(claim.item),
     rounds: claim.message.requeues ?? 0,
     api: () => ownApi(deps, meta, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),

@@ -37,31 +37,31 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     readObject(store, 'Service', namespace, name),
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
-  const before = entries.faces.get(meta.id);
+  const before = entries.exportTexts.get(meta.id);
   const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
   const within = claimed && (await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed)));
   const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
-  const face = checked?.exported && JSON.stringify(checked.exported);
-  const isNew = before !== face;
+  const exportText = checked?.exported && JSON.stringify(checked.exported);
+  const isNew = before !== exportText;
   if (isNew) await saveExportMark(deps.table, key, meta.id, 'pending');
-  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, face, { text: before })))
+  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, exportText, { text: before })))
     throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
-  const owes = isNew || mark === 'pending' || (mark !== undefined) !== (face !== undefined);
-  const hasChanged = face !== undefined && !run.isLookAlone && entries.woken.get(meta.id) !== run.generation;
+  const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
+  const hasChanged = exportText !== undefined && !run.isLookOnly && entries.woken.get(meta.id) !== run.generation;
   const states = await readStates(run);
   if (owes || hasChanged) await wakeImporters(run, states);
-  // Read after the face is saved: an export that came meanwhile has seen the former one.
+  // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
-  const others = [...now.faces.keys()].filter((cluster) => cluster !== meta.id);
+  const others = [...now.exportTexts.keys()].filter((cluster) => cluster !== meta.id);
   if (owes) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
-    if (face === undefined) await wakeBeyondLimit(run);
-    await saveExportMark(deps.table, key, meta.id, face === undefined ? undefined : 'settled');
+    if (exportText === undefined) await wakeBeyondLimit(run);
+    await saveExportMark(deps.table, key, meta.id, exportText === undefined ? undefined : 'settled');
   }
   if (!checked || !hasRuns(meta)) return ok;
   try {
-    const failure = await patchConditions(run, checked, { entries: now, states, face });
+    const failure = await patchConditions(run, checked, { entries: now, states, exportText });
     if (failure?.reason !== 'Pending') return ok;
     if (now.woken.get(meta.id) !== run.generation) await noteWoken(deps.table, key, meta.id, run.generation);
     return requeue(deps, 'importsPending', { reason: failure.message, rounds: run.rounds });
@@ -94,20 +94,20 @@ interface InSet {
   readonly entries: SetEntries;
   readonly states: ImportStates;
   /** The export's own. */
-  readonly face: string | undefined;
+  readonly exportText: string | undefined;
 }
 
 /** Resolves to what keeps the export from being ready, as the importers have it. */
 async function patchConditions(
   run: ClustersetRun,
   { validity, problems }: OwnStanding,
-  { entries: { faces, winner }, states, face }: InSet,
+  { entries: { exportTexts, winner }, states, exportText }: InSet,
 ): Promise<ExportFailure | undefined> {
   const { deps, meta, namespace, name } = run;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
   // The hub cannot patch conditions without the cluster's API.
   if (!(deps.reaches?.(meta) ?? meta.api)) return undefined;
-  const exports = [...faces.values()].map((text) => JSON.parse(text) as ExportedService);
+  const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };
   let merged = mergeExports(exports, options);
   // A cluster that was taken out conflicts with none. Where all agree its record is not read.
@@ -115,7 +115,7 @@ async function patchConditions(
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return undefined;
-  const failure = await failureOfImports(run, states, face);
+  const failure = await failureOfImports(run, states, exportText);
   const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);

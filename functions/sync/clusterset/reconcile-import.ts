@@ -18,7 +18,7 @@ import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
-import { deleteAsSeen } from '../writes/output-writes.ts';
+import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';

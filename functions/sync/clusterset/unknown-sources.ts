@@ -30,7 +30,7 @@ export async function withUnknownSources(run: ClustersetRun, read: Sources, { cu
   const { set } = run.meta.clusterset;
   if (!current || !(isOurImport(current, set) || isOurImportByDerived(current, set, { derived, writtenBy: fieldManagerOf(run.meta.writer) })))
     return read;
-  const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.faces.has(cluster));
+  const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.exportTexts.has(cluster));
   const isUnknown = await concurrently(8, named, (cluster) => isUnknownIn(run, cluster));
   const unknown = named.filter((_, i) => isUnknown[i]);
   if (unknown.length === 0) return read;

@@ -2,7 +2,7 @@
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { lookOnly, type WakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
@@ -20,14 +20,11 @@ export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pi
   await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, 0));
 }
 
-/** Another cluster's export has not changed itself: its run wakes no importer, as this one does where it is needed. */
-const wakeUpOf = ({ namespace, name, observedAtMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp => ({
-  namespace,
-  service,
-  delaySeconds,
-  readFromApiServer: service === exportWork(name),
-  observedAtMs,
-});
+/** Another cluster's export has not changed, and this run wakes the importers. */
+function wakeUpOf({ namespace, name, observedAtMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp {
+  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs };
+  return service === exportWork(name) ? lookOnly(wakeUp) : wakeUp;
+}
 
 /**
  * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and

@@ -10,7 +10,7 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endpointsIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
-import { deleteAsSeen } from '../writes/output-writes.ts';
+import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { planAndWrite, type Written } from './plan-and-write.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
@@ -45,7 +45,7 @@ async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | un
   if (!write) return { kind: 'done' };
   try {
     run.assertTimeToWrite();
-    await carryOut(run, write, current);
+    await applyWrite(run, write, current);
     return { kind: 'done' };
   } catch (error) {
     const isStale = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && write.verb === 'update');
@@ -53,7 +53,7 @@ async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | un
   }
 }
 
-async function carryOut({ api, server }: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
+async function applyWrite({ api, server }: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
   if (write.verb === 'delete') {
     // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version that it has read.
     if (!current) return;

@@ -33,7 +33,7 @@ import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
-import { deleteIfThere } from '../writes/output-writes.ts';
+import { deleteIfThere } from '../writes/conditional-writes.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 import { verifiedPods } from './verified-pods.ts';
 

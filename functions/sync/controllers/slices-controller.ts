@@ -13,7 +13,7 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
-import { createSlice, deleteAsSeen } from '../writes/output-writes.ts';
+import { createSlice, deleteAsSeen } from '../writes/conditional-writes.ts';
 import { planAndWrite, type Written } from './plan-and-write.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 

@@ -9,12 +9,12 @@ import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { isRetry, type Run } from '../state/run.ts';
 
-export interface ToWrite extends Pick<Removal, 'before' | 'left' | 'leftBy'> {
+export interface GuardedPlan extends Pick<Removal, 'before' | 'left' | 'leftBy'> {
   readonly controller: Controller;
 }
 
 /** Returns the pods of the cluster if more endpoints stay by them; undefined to go on with the plan. */
-export async function verifiedPods(run: Run, { controller, ...plan }: ToWrite): Promise<readonly Pod[] | undefined> {
+export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPlan): Promise<readonly Pod[] | undefined> {
   const { key } = run;
   const verdict = await guardRemoval(run.deps, {
     ...plan,

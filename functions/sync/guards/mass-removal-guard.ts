@@ -24,14 +24,14 @@ export interface Removal {
   readonly ask: () => Promise<readonly Pod[] | undefined>;
 }
 
-export type Verdict =
+export type RemovalVerdict =
   /** The plan removes little, or the cluster agrees. */
   | { readonly kind: 'goes-on' }
   /** More endpoints stay by the pods of the cluster: the snapshot lacks these pods, or has them in another state. */
   | { readonly kind: 'differs'; readonly pods: readonly Pod[]; readonly missed: number }
   | { readonly kind: 'not-answered' };
 
-export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, removal: Removal): Promise<Verdict> {
+export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, removal: Removal): Promise<RemovalVerdict> {
   const { cluster, before, left, leftBy, isAgain } = removal;
   const { massRemovalMinEndpoints, massRemovalKeepRatio } = limitsOf(deps).sync;
   const isMass = before.length >= massRemovalMinEndpoints && left.length < before.length * massRemovalKeepRatio;

@@ -28,17 +28,17 @@ import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
-import { type Prefetch, prefetchOf, triggersOf } from '../state/prefetch.ts';
-import type { Attempt } from '../state/reconciler.ts';
+import { type Prefetch, prefetchedTriggers, prefetchOf } from '../state/prefetch.ts';
+import type { StartedRun } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
 import { ServerState } from '../state/server-state.ts';
 
-export async function reconcileService(deps: SyncDeps, work: Attempt): Promise<RunResult | 'lease-lost'> {
+export async function reconcileService(deps: SyncDeps, work: StartedRun): Promise<RunResult | 'lease-lost'> {
   const { claim, previousRun } = work;
   const { service, message, controllers } = claim;
   const { record, ahead, ended } = prefetchOf(deps, claim, previousRun, work.prefetched);
-  const triggers = triggersOf(deps, claim);
+  const triggers = prefetchedTriggers(deps, claim);
   const [meta, items] = await record;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
@@ -93,7 +93,7 @@ async function compare(run: Run, observed: Inputs): Promise<Outcome> {
 }
 
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
-async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previousRun }: Attempt, observed: Inputs): Promise<boolean> {
+async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previousRun }: StartedRun, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
   return concernsOptIn(observed, previousRun?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
 }
@@ -102,7 +102,7 @@ async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previ
 async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
-  work: Attempt,
+  work: StartedRun,
   read: Pick<Prefetch, 'ahead'> & {
     readonly items: ServiceItems;
     readonly triggers: Promise<StoredTriggers>;

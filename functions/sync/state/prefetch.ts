@@ -45,7 +45,7 @@ export const prefetchOf = (deps: SyncDeps, claim: Claim, previousRun: PreviousRu
     : begin(deps, claim.service, previousRun, !claim.message.requeues);
 
 /** Reads the trigger times, which are on the work item or in items that it names. */
-export function triggersOf(deps: SyncDeps, { service, item }: Claim): Promise<StoredTriggers> {
+export function prefetchedTriggers(deps: SyncDeps, { service, item }: Claim): Promise<StoredTriggers> {
   const triggers = readTriggers(deps.table, service, item.triggers);
   triggers.catch(() => {});
   return triggers;

@@ -10,14 +10,14 @@ export interface Reconciler {
   /** Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to succeed. */
   readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Prefetch | undefined;
   /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
-  readonly reconcile: (deps: SyncDeps, attempt: Attempt) => Promise<RunResult | 'lease-lost'>;
+  readonly reconcile: (deps: SyncDeps, attempt: StartedRun) => Promise<RunResult | 'lease-lost'>;
   /** Returns the run's record in the history of its service, or undefined if the run leaves none. Never throws. */
   readonly newRecord?: (deps: SyncDeps, run: EndedRun) => NewRecord | undefined;
   /** Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead. */
   readonly requeueAfterLostLease?: (deps: SyncDeps, claim: Claim, result: RunResult) => Promise<void>;
 }
 
-export interface Attempt {
+export interface StartedRun {
   readonly claim: Claim;
   /** Records that the previous run under this lease left. */
   readonly previousRun: PreviousRun | undefined;

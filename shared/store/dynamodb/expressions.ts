@@ -1,6 +1,6 @@
 /** Converts the port's conditions and changes to DynamoDB expressions. Every name is an alias, so reserved words cannot occur. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Change, Condition, Value } from '../table.ts';
+import type { Change, Value, WriteCondition } from '../table.ts';
 import { encodeValue } from './attributes.ts';
 
 /** Builds the expressions of one command, whose update and condition share aliases. Call `bindings` last. */
@@ -20,7 +20,7 @@ export class ExpressionBuilder {
     return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
   }
 
-  condition(condition: Condition | undefined): { ConditionExpression?: string } {
+  condition(condition: WriteCondition | undefined): { ConditionExpression?: string } {
     return condition ? { ConditionExpression: this.#condition(condition) } : {};
   }
 
@@ -32,7 +32,7 @@ export class ExpressionBuilder {
     };
   }
 
-  #condition(c: Condition): string {
+  #condition(c: WriteCondition): string {
     if ('absent' in c) return `attribute_not_exists(${this.#name(c.absent)})`;
     if ('present' in c) return `attribute_exists(${this.#name(c.present)})`;
     if ('attribute' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#value(c.value)}`;
@@ -55,6 +55,6 @@ export class ExpressionBuilder {
 }
 
 /** AND binds closer than OR. Unneeded brackets are left out, because dynalite takes five times as long for each pair. */
-const needsBrackets = (whole: Condition, part: Condition): boolean => 'all' in whole && 'any' in part;
+const needsBrackets = (whole: WriteCondition, part: WriteCondition): boolean => 'all' in whole && 'any' in part;
 
 const clause = (word: string, parts: readonly string[]): string => (parts.length > 0 ? `${word} ${parts.join(', ')}` : '');

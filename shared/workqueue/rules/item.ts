@@ -9,7 +9,7 @@ export interface WorkItem {
   readonly generation: number;
   /** Outputs are read from the API server until this generation is done. */
   readonly apiReadGeneration: number;
-  readonly lease: Lease | undefined;
+  readonly lease: WorkLease | undefined;
   /** Time since which work is pending, ms since the epoch. Undefined without pending work. */
   readonly dirtyAtMs: number | undefined;
   /** End of the last run with any outcome, ms since the epoch, or 0. */
@@ -38,7 +38,7 @@ export interface ControllerState {
   readonly retryDueMs: number;
 }
 
-export interface Lease {
+export interface WorkLease {
   readonly id: string;
   readonly untilMs: number;
 }
@@ -93,8 +93,8 @@ export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
 /** Returns true if both controllers have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
 
-/** Is a live read of the newest generation the only pending work? The generation before it is done. */
-export const isLiveReadAlone = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
+/** Returns true if the newest generation was enqueued by `lookOnly`, and the one before it is done. */
+export const isLookOnly = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
   apiReadGeneration === generation && controllers.every((c) => states[c].doneGeneration === generation - 1);
 
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;

@@ -25,6 +25,12 @@ export interface WakeUp {
   readonly pace?: 'leads' | 'follows';
 }
 
+/**
+ * Returns the wake-up of an export that has not changed: its run wakes no importer. The work item stores it like a read of outputs from the API server, which
+ * runs of exports never make.
+ */
+export const lookOnly = (wakeUp: WakeUp): WakeUp => ({ ...wakeUp, readFromApiServer: true });
+
 /** Returns an immediate wake-up whose run reads the outputs from the API server, because the table's state may be wrong. */
 export const wakeNow = (namespace: string, service: string): WakeUp => ({
   namespace,

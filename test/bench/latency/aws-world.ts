@@ -6,8 +6,8 @@
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
+import { deletedInput, inputEntry, isInput, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
-import { deletedInput, inputEntry, isInput, keyOf, outputEntry } from '#functions/relay/projection/project.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
@@ -179,7 +179,7 @@ export class AwsWorld {
               ? deletedInput(object as never, resourceVersion, seenAtMs)
               : inputEntry(kind, object as never, resourceVersion, { seen: seenAtMs })
             : outputEntry(kind, object as never, resourceVersion, { more: isGone ? { gone: true as const } : {} });
-          if (entry) outbox.put(kind, keyOf(object), entry, isEcho(kind, { type, object: object as never }, entry));
+          if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object: object as never }, entry));
         });
       });
     }

@@ -4,8 +4,8 @@ import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { clustersetWakeUps } from '#shared/workqueue/clusterset-wake-ups.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { wasLeftBehind } from '../left-behind.ts';
@@ -129,7 +129,7 @@ async function resync(world: SetWorld): Promise<void> {
     const send = async (messages: readonly { readonly body: string; readonly delaySeconds?: number }[]): Promise<void> => {
       for (const m of messages) queues.syncs.add(m);
     };
-    const wakeUps = [...(await clustersetWakeUps(table, record, { isResync: true })), ...(await overdue(world, cluster))];
+    const wakeUps = [...(await memberWakeUps(table, record, { isResync: true })), ...(await overdue(world, cluster))];
     await addWork({ table, now: () => scheduler.now }, { send }, cluster, wakeUps);
   }
 }

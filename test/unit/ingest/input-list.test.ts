@@ -10,7 +10,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { isAlive, readObject, readObjects } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
-import type { Change, Condition, Item, Key } from '#shared/store/table.ts';
+import type { Change, Item, Key, WriteCondition } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -294,11 +294,11 @@ describe('a list part with the first objects of a namespace', () => {
       ...hub.deps,
       table: {
         ...hub.table,
-        put(item: Item, condition?: Condition) {
+        put(item: Item, condition?: WriteCondition) {
           calls.push(item.pk);
           return put(item, condition);
         },
-        update(key: Key, change: Change, condition?: Condition) {
+        update(key: Key, change: Change, condition?: WriteCondition) {
           calls.push(key.pk);
           return update(key, change, condition);
         },

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { encodeParts, type Listed } from '#shared/queue/list-parts.ts';
+import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 
 const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Pod', asOf: '9', listId: 'l' } as const;
-const listed = (key: string, o = '["u"]'): Listed => ({ key, entry: { ns: 'n', name: key.slice(2), rv: '2', o } });
+const listed = (key: string, o = '["u"]'): ListedObject => ({ key, entry: { ns: 'n', name: key.slice(2), rv: '2', o } });
 const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage(body) as ListPartMessage);
 const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
 

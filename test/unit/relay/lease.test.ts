@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Lease, nextStep, type Standing } from '#functions/relay/election/lease.ts';
+import { type ElectionState, type Lease, nextStep } from '#functions/relay/election/lease.ts';
 
 const lease = (holder: string, durationMs = 6_000): Lease => ({ holder, durationMs, transitions: 0, resourceVersion: '7' });
 const seen = (holder: string, sinceMs: number) => ({ lease: lease(holder), sinceMs });
-const standing = (more: Partial<Standing>): Standing => ({
+const standing = (more: Partial<ElectionState>): ElectionState => ({
   id: 'a',
   observed: undefined,
   leadsUntilMs: undefined,
@@ -15,7 +15,7 @@ const standing = (more: Partial<Standing>): Standing => ({
 const now = 100_000;
 
 describe('a relay on standby', () => {
-  it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
+  it.each<readonly [string, Partial<ElectionState>, ReturnType<typeof nextStep>]>([
     ['makes a lease where there is none', {}, 'create'],
     ['takes one that was given back', { observed: seen('', now) }, 'take'],
     ['waits while another renews it', { observed: seen('b', now - 1) }, 'wait'],
@@ -30,7 +30,7 @@ describe('a relay on standby', () => {
 });
 
 describe('a leading relay', () => {
-  it.each<readonly [string, Partial<Standing>, ReturnType<typeof nextStep>]>([
+  it.each<readonly [string, Partial<ElectionState>, ReturnType<typeof nextStep>]>([
     ['renews', { observed: seen('a', now - 1_500), leadsUntilMs: now + 3_000 }, 'renew'],
     ['stops when it could not renew in time', { observed: seen('a', now - 4_500), leadsUntilMs: now }, 'lost'],
     ['stops when it wakes long after the end, whatever it last saw', { observed: seen('a', now - 60_000), leadsUntilMs: now - 55_000 }, 'lost'],

@@ -17,31 +17,31 @@ describe('the index of a set’s exports', () => {
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await saveExportEntry(table, { ...key, name: 'web-2' }, 'b', exportEntryKey('b'));
     await saveExportEntry(table, { ...key, set: 'staging' }, 'd', exportEntryKey('d'));
-    expect([...(await readSetEntries(table, key)).faces]).toEqual([
+    expect([...(await readSetEntries(table, key)).exportTexts]).toEqual([
       ['b', exportEntryKey('b')],
       ['c', exportEntryKey('c')],
     ]);
     expect(await names(table)).toEqual(['web', 'web-2']);
-    expect((await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { faces }]) => [name, [...faces.keys()]])).toEqual([
+    expect((await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { exportTexts }]) => [name, [...exportTexts.keys()]])).toEqual([
       ['web', ['b', 'c']],
       ['web-2', ['b']],
     ]);
     await saveExportEntry(table, key, 'b', undefined);
-    expect([...(await readSetEntries(table, key)).faces.keys()]).toEqual(['c']);
+    expect([...(await readSetEntries(table, key)).exportTexts.keys()]).toEqual(['c']);
   });
 
   it('a delayed run does not undo a newer run’s saved entry', async () => {
     const table = memoryTable();
-    const facesOf = async () => [...(await readSetEntries(table, key)).faces.values()];
+    const textsOf = async () => [...(await readSetEntries(table, key)).exportTexts.values()];
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'first'), {})).toBe(true);
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {})).toBe(false);
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'second'), { text: exportEntryKey('b', 'first') })).toBe(true);
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'first') })).toBe(false);
     expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'first') })).toBe(false);
-    expect(await facesOf()).toEqual([exportEntryKey('b', 'second')]);
+    expect(await textsOf()).toEqual([exportEntryKey('b', 'second')]);
     expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'second') })).toBe(true);
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'second') })).toBe(false);
-    expect(await facesOf()).toEqual([]);
+    expect(await textsOf()).toEqual([]);
   });
 
   it('a winner is named by one run: another that has read the former one finds out', async () => {
@@ -91,9 +91,9 @@ describe('the index of a set’s exports', () => {
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
     await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
-    const { faces, winner, rubbish } = await readSetEntries(table, key);
-    expect([[...faces.keys()], winner, rubbish]).toEqual([['c'], undefined, []]);
-    expect([...(await readSetEntries(table, theirs)).faces.keys()]).toEqual(['b']);
+    const { exportTexts, winner, rubbish } = await readSetEntries(table, key);
+    expect([[...exportTexts.keys()], winner, rubbish]).toEqual([['c'], undefined, []]);
+    expect([...(await readSetEntries(table, theirs)).exportTexts.keys()]).toEqual(['b']);
     expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
   });
 
@@ -107,12 +107,12 @@ describe('the index of a set’s exports', () => {
     await table.put({ ...setKey('prod', 'shop', 'web', 'X', 'd') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd') });
     const entries = await readSetEntries(table, key);
-    expect([[...entries.faces.keys()], entries.winner]).toEqual([['c'], undefined]);
+    expect([[...entries.exportTexts.keys()], entries.winner]).toEqual([['c'], undefined]);
     expect(entries.rubbish).toHaveLength(6);
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: exportEntryKey('b') });
     await mendSet(table, entries);
     const mended = await readSetEntries(table, key);
-    expect([[...mended.faces.keys()], mended.rubbish]).toEqual([['b', 'c'], []]);
+    expect([[...mended.exportTexts.keys()], mended.rubbish]).toEqual([['b', 'c'], []]);
   });
 
   it('a look through the names of a namespace reads no text of an export', async () => {

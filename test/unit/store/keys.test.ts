@@ -10,7 +10,7 @@ import {
   outputsOf,
   parseWorkKey,
   setKey,
-  triggersOf,
+  triggersKey,
   unescaped,
   workKey,
 } from '#shared/store/keys.ts';
@@ -26,7 +26,7 @@ it('two services never share a key, with any names', () => {
   fc.assert(
     fc.property(three, three, (a, b) => {
       fc.pre(JSON.stringify(a) !== JSON.stringify(b));
-      for (const of of [outputsOf, triggersOf]) expect(of(...a)).not.toBe(of(...b));
+      for (const of of [outputsOf, triggersKey]) expect(of(...a)).not.toBe(of(...b));
       expect(workKey(...a).pk).not.toBe(workKey(...b).pk);
       expect(hintsKey(...a)).not.toEqual(hintsKey(...b));
     }),

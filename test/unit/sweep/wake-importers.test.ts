@@ -77,7 +77,8 @@ it('a source that has returned has its own exports woken, which wake the importe
 
 it('exports of a cluster that leaves, for which a run of sweep has no time, are withdrawn by the next runs', async () => {
   const { table, clock, runUntil, read } = await world();
-  const left = async () => (await Promise.all(names.map((name) => readSetEntries(table, keyOf(name))))).filter(({ faces }) => faces.size > 0).length;
+  const left = async () =>
+    (await Promise.all(names.map((name) => readSetEntries(table, keyOf(name))))).filter(({ exportTexts }) => exportTexts.size > 0).length;
   const perRun: number[] = [];
   for (let isFinished = false; !isFinished; ) {
     isFinished = await leaveSet(runUntil(clock.nowMs + run + 5_000), await read());

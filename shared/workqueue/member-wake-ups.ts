@@ -1,4 +1,4 @@
-/** Wake-ups of all exports and imports of a cluster, after a switch and with each resync. */
+/** Wake-ups of all exports and imports of a member of a set, after a switch and with each resync. */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -9,7 +9,7 @@ import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/obje
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { WakeUps } from './add.ts';
-import { type WakeUp, wakeNow } from './rules/message.ts';
+import { lookOnly, type WakeUp, wakeNow } from './rules/message.ts';
 import { exportWork, importWork } from './rules/work-kind.ts';
 
 /**
@@ -18,7 +18,7 @@ import { exportWork, importWork } from './rules/work-kind.ts';
  *
  * `isResync`: inputs have not changed, so the runs of exports wake no importer whose import is up to date.
  */
-export async function clustersetWakeUps(
+export async function memberWakeUps(
   table: Table,
   { id, clusterset }: ClusterRecord,
   { isResync = false }: { readonly isResync?: boolean } = {},
@@ -27,7 +27,10 @@ export async function clustersetWakeUps(
   const { maxExports, maxExportsOfCluster } = defaultLimits.sync;
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
-  const add = ({ namespace, name }: ObjectName): void => exports.add({ ...wakeNow(namespace, exportWork(name)), readFromApiServer: isResync });
+  const add = ({ namespace, name }: ObjectName): void => {
+    const wakeUp = { ...wakeNow(namespace, exportWork(name)), readFromApiServer: false };
+    exports.add(isResync ? lookOnly(wakeUp) : wakeUp);
+  };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
   for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);
   return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, id, clusterset.set))] : exports.all;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { inputEntry, outputEntry } from '#functions/relay/projection/project.ts';
+import { inputEntry, outputEntry } from '#functions/relay/projection/entries.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';

@@ -12,7 +12,7 @@ import type { KubeObject } from '../source/watch-source.ts';
 export type Outputs = 'metadata' | 'full';
 
 /** "namespace/name", "/name" for nodes: the order of objects in a list. */
-export const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+export const relayKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice';
 
@@ -73,7 +73,7 @@ export function outputEntry(
     rv: resourceVersion,
     uid,
     ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
-    svc: kind === 'Endpoints' ? name : serviceOf(object),
+    svc: kind === 'Endpoints' ? name : serviceOfSlice(object),
     ...(by !== undefined && { by }),
     ...(by === importsManagedBy && !more.gone && isWrittenByHub(object) && { own: true as const }),
     ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
@@ -86,7 +86,7 @@ export function outputEntry(
 }
 
 /** A slice's service; "" without one. */
-export const serviceOf = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
+export const serviceOfSlice = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
 
 /** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
 function whole(kind: OutputKind, object: KubeObject): object {

@@ -1,5 +1,5 @@
 /** A condition variable: several tasks wait until a predicate of one state holds. */
-export class Condition {
+export class ConditionVariable {
   readonly #listeners = new Set<() => void>();
 
   /** To be called after each change of the state. */

@@ -1,4 +1,4 @@
-/** Writes to a cluster's API whose preconditions hold for every writer of slices. */
+/** Writes to a cluster's API with preconditions, for the controllers and for imports. */
 import { isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
