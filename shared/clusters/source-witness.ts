@@ -1,5 +1,5 @@
 /** Facts in a cluster's record about its state as a source of imports (shared/clusterset/source-state.ts). */
-import { isFresh, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
+import { isFresh, isLookedAt, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
 import { hasSynced } from './first-lists.ts';
 import { hasRuns } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
@@ -17,3 +17,7 @@ export function sourceStateOf(member: ClusterRecord, nowMs: number): SourceState
   const { state = 'fresh' } = member.source ?? {};
   return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;
 }
+
+/** Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause or a doubt may have begun. */
+export const isListed = (member: ClusterRecord): boolean =>
+  member.source?.state === 'silent' && member.source.answers === true && isLookedAt(witnessOf(member));

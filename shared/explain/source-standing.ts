@@ -2,6 +2,7 @@
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isListed } from '#shared/clusters/source-witness.ts';
 import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SourceStateName } from './explanation.ts';
 import { timeText } from './facts.ts';
@@ -25,7 +26,7 @@ export function sourceStanding(record: ClusterRecord, now: number): SourceStandi
     };
   const isHeard = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
   if (isHeard && source?.state !== 'silent') return { state: 'fresh', why: `last heartbeat ${timeText(heartbeatAtMs, now)}` };
-  const what = source?.answers ? 'its API answers, and imports take its pods from there' : kept;
+  const what = isListed(record) ? 'its API answers, and imports take its pods from there' : kept;
   const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${what}` });
   if (isHeard) return silent('its relay has just returned, and counts from its second heartbeat on');
   if (isPaused) return silent('an operator has paused the cluster');

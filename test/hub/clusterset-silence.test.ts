@@ -4,7 +4,7 @@ import { noMembership, saveMembership } from '#shared/clusters/clusterset-member
 import { readCluster } from '#shared/clusters/record.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { metaKey } from '#shared/store/keys.ts';
+import { metaKey, objectsOf } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { exporter, importer, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -47,6 +47,31 @@ it('a source that was restored from a backup while its relay is silent is not li
   expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);
   expect((await readCluster(world.table, 'b'))?.source).toMatchObject({ state: 'silent' });
   expect((await readCluster(world.table, 'b'))?.source?.answers).toBeUndefined();
+});
+
+const unbound = { state: 'unbound', session: 's2', uid: 'b-1', sinceMs: 1, rewoundAtMs: 1 };
+
+it.each([
+  ['an operator pauses it', { set: { mode: 'paused' } }, { set: { mode: 'shadow' } }],
+  ['a session of its relay saw another history', { set: { unbound: JSON.stringify(unbound) } }, { remove: ['unbound'] }],
+])('a silent source that sweep lists does not count while %s', async (_when, begin, end) => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(70);
+  world.of('b').isHeard = false;
+  await world.pass(185);
+  expect((await readCluster(world.table, 'b'))?.source).toMatchObject({ state: 'silent', answers: true });
+  await world.table.update(metaKey('b'), begin);
+  await world.table.delete({ pk: objectsOf('b', 'Pod', 'shop'), sk: 'web-1' });
+  const { store } = world.of('a');
+  const edited = { ...store.get('ServiceImport', 'shop', 'web'), spec: { type: 'ClusterSetIP', ports: [] } };
+  store.replace('ServiceImport', 'shop', 'web', edited, { manager: 'kubectl-edit' });
+  await world.pass(10);
+  expect(store.get('ServiceImport', 'shop', 'web').spec?.['ports']).toHaveLength(1);
+  expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);
+  // Sweep has not looked since.
+  await world.table.update(metaKey('b'), end);
+  await world.pass(15);
+  expect(addressesIn(world, 'a')).toEqual(['10.2.0.2']);
 });
 
 it('the hub knows what its lists have read of a silent source: a session of the relay that begins with less is of another history', async () => {

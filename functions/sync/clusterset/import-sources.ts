@@ -1,7 +1,7 @@
 /** The sources of an import: the exports of its name, and the Service, pods and nodes of each source that is not silent (MC-70). */
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
+import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';
@@ -71,9 +71,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<Impo
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
   const state = sourceStateOf(member, run.deps.now());
-  // Sweep lists the pods of such a source into the snapshot.
-  const isListed = state === 'silent' && member.source?.answers === true;
-  if (state !== 'fresh' && !isListed) return { ...source, state };
+  if (state !== 'fresh' && !isListed(member)) return { ...source, state };
   const exported = await exportedIn(run, member);
   return exported ? { ...source, state: 'fresh', exported } : { ...source, state: 'silent' };
 }

@@ -195,11 +195,14 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
 }
 
 /**
- * Requeues the run while a source is silent and its record does not show it yet: wake-ups of that source have found it silent. Once the record shows it,
- * the source's return wakes the import.
+ * Requeues the run while a source is silent and sweep has not recorded it: wake-ups of that source have found it silent. The same holds while sweep's record
+ * has an answer of the API from before a pause or a doubt. Once the record shows neither, the source's return or its next answer wakes the import.
  */
 function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
-  const isRecorded = (cluster: string): boolean => metaOf.get(cluster)?.source?.state === 'silent';
+  const isRecorded = (cluster: string): boolean => {
+    const source = metaOf.get(cluster)?.source;
+    return source?.state === 'silent' && source.answers !== true;
+  };
   const { unread = [] } = found;
   const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !unread.includes(cluster);
   const silent = sources.filter(isPassing).map((source) => source.cluster);
