@@ -22,7 +22,7 @@ import {
 } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { currentVersion } from './current-version.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -84,7 +84,8 @@ async function verifyOutdated(deps: SweepDeps, cluster: ClusterRecord, outdated:
   if (isAhead === undefined) return;
   if (!(await clearUnverified(deps.table, cluster, outdated)) || isAhead) return;
   await rebindSession(deps.table, cluster, outdated.session);
-  for (const kind of inputKinds) await requestOwnList(deps.table, id, kind);
+  const ofSet = clustersetKinds.filter((kind) => kind in outdated.readUpTo);
+  for (const kind of [...inputKinds, ...ofSet]) await requestOwnList(deps.table, id, kind);
   deps.log.warn('relay session moved to the current incarnation', { cluster: id, session: outdated.session, incarnation });
 }
 

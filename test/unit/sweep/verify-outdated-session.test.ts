@@ -9,10 +9,10 @@ import { metaKey } from '#shared/store/keys.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150. */
-async function heard({ read, at, away = false }: { readonly read: string; readonly at: number; readonly away?: boolean }) {
+async function heard({ read, at, away = false, more = {} }: { readonly read: string; readonly at: number; readonly away?: boolean; readonly more?: object }) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
-  const message = { ...hub.header, type: 'heartbeat', high: { Pod: read }, at, waiting: 0 };
+  const message = { ...hub.header, type: 'heartbeat', high: { Pod: read, ...more }, at, waiting: 0 };
   await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
   await hub.ingest(message);
@@ -35,6 +35,11 @@ it('a live relay that has read nothing newer than the cluster’s version belong
     ownLists: ['Service', 'Pod', 'Node'],
     session: 2,
   });
+});
+
+it('sweep lists the kinds of the Multi-Cluster Services API too if the session has read them: their first lists may be missing', async () => {
+  const more = { Namespace: '140', ServiceExport: '140' };
+  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({ ownLists: ['Service', 'Pod', 'Node', 'Namespace', 'ServiceExport'] });
 });
 
 it('a session that has read newer versions than the cluster has belongs to the former history', async () => {
