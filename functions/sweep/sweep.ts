@@ -83,8 +83,8 @@ async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterRep
   const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && servesFromSnapshot(cluster) && !isDeregistered(cluster) && cluster.lists.ownListsWanted.length > 0)
-      await sendOwnLists(deps, cluster);
+    if (!cluster || isDeregistered(cluster) || cluster.lists.ownListsWanted.length === 0) return;
+    if (servesFromSnapshot(cluster) || writesAnything(cluster)) await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
 }

@@ -1,6 +1,6 @@
 /**
  * `fleet-endpoints cluster rebuild`: deletes a cluster's records from the table, and the relay's next lists write them again. Only the mode, the
- * settings, the queues and the access stay. No endpoint changes until the first lists are complete.
+ * settings, the queues, the access and the sessions stay. No endpoint changes until the first lists are complete.
  *
  * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages are retried. The next rebuild continues an interrupted one.
  */
@@ -11,7 +11,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { type BeforeRebuild, beforeRebuild, drainMs, recordWasActive, startRebuild } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { clusterOfKey } from '#shared/store/keys.ts';
+import { clusterOfKey, sessionKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 
 export interface RebuildDeps {
@@ -51,14 +51,15 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   return readCluster(table, id);
 }
 
-/** One scan for all of them. */
+/** One scan for all of them. Sessions stay bound to the former incarnation, because the queue still has messages of theirs. */
 async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: string) => void): Promise<number> {
+  const kept = new Set([...clusters].map((id) => sessionKey(id, '').pk));
   let next: Key | undefined;
   let cleared = 0;
   let pages = 0;
   do {
     const page = await table.scanKeys(next);
-    const own = page.keys.filter((key) => clusters.has(clusterOfKey(key) ?? ''));
+    const own = page.keys.filter((key) => clusters.has(clusterOfKey(key) ?? '') && !kept.has(key.pk));
     await concurrently(32, own, (key) => table.delete(key));
     cleared += own.length;
     next = page.next;

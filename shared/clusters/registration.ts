@@ -118,6 +118,7 @@ async function reregister(
       ...set,
       ...(former?.[rebuilding] !== undefined && keptMembership(former)),
       ...raised,
+      incSince: nowMs,
       mode,
       modeSince: nowMs,
       ...optInOf(more, nowMs),

@@ -4,7 +4,9 @@ import { rebuild } from '#infra/cli/rebuild.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { accessKey, metaKey } from '#shared/store/keys.ts';
+import { encodeMessage } from '#shared/queue/codec.ts';
+import { messageVersion } from '#shared/queue/messages.ts';
+import { accessKey, metaKey, sessionKey } from '#shared/store/keys.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -47,7 +49,8 @@ it('the cluster is served again as it is, in its mode, and nothing is written be
   await rebuild(depsOf(small), [cluster]);
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
   expect(await world.table.get(accessKey(cluster))).toEqual(access);
-  expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`))).toEqual([]);
+  const kept = world.table.dump().filter(({ pk }) => pk.startsWith(`${cluster}#`));
+  expect(kept).toMatchObject([sessionKey(cluster, 's1')]);
   world.store.apply(aPod(7));
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(60);
@@ -63,6 +66,22 @@ it('the cluster is served again as it is, in its mode, and nothing is written be
   expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual([
     'rebuilt: all records deleted except its mode (active), optIn (off) and settings',
   ]);
+});
+
+it('a message of the former session that comes after the new first lists brings no doubt', async () => {
+  const small = await running();
+  const { world, pass } = small;
+  await rebuild(depsOf(small), [cluster]);
+  await world.restartRelay('s2');
+  await pass(5);
+  world.store.apply(aPod(7));
+  const { uid = '' } = world.store.get('Namespace', '', 'kube-system').metadata;
+  const late = { v: messageVersion, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Pod', asOf: '1' } as const;
+  await world.queues.events.send([{ body: encodeMessage({ ...late, entries: [{ ns: 'default', name: 'pod-7', rv: '1', seen: 1 }] }) }]);
+  await pass(5);
+  expect((await readCluster(world.table, cluster))?.unverified).toBeUndefined();
+  expect(world.queues.events.waiting()).toEqual([]);
+  expect(differences(world.store, 100)).toEqual([]);
 });
 
 it('runs that had begun are waited for before anything is forgotten', async () => {
