@@ -174,6 +174,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const caveats = [
     ...then.caveats,
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
+    ...restoredAfter(meta, sinceGap, atMs),
     ...(meta.writerConflict && isNewest
       ? ['another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown']
       : []),
@@ -187,6 +188,14 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
 
 const pausedSince = (sinceMs: number | undefined): string =>
   `the cluster was paused${sinceMs === undefined ? '' : ` since ${exactTime(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
+
+/** The hub learns later that the cluster went back. A write proves that it had not until then: its preconditions would have failed. */
+function restoredAfter({ incarnationSinceMs }: ClusterRecord, records: readonly HistoryRecord[], atMs: number): readonly string[] {
+  const provesHistory = (r: HistoryRecord): boolean =>
+    r.writes.endpoints + r.writes.slices > 0 && effectiveMs(r) > atMs && effectiveMs(r) <= incarnationSinceMs;
+  if (atMs >= incarnationSinceMs || records.some(provesHistory)) return [];
+  return [`the cluster was restored, or created again, before ${exactTime(incarnationSinceMs)}: its addresses just before are unknown`];
+}
 
 const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
 

@@ -59,6 +59,8 @@ export interface HistoryRecord {
   readonly writer?: 'opt-in' | 'built-in' | 'none';
   /** Numbers of addresses that another client changed at an unknown time before the run. */
   readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
+  /** The run wrote or deleted every slice that was saved. The preconditions of these writes prove that no other client had changed one. */
+  readonly provesSlices?: boolean;
   /** The table had newer outputs and refused to save those of the run, so later records do not continue from its changes. */
   readonly isUnsaved?: boolean;
   readonly changes: readonly PodMoves[];
@@ -68,6 +70,11 @@ export interface HistoryRecord {
   readonly times: number;
   readonly untilMs: number;
 }
+
+/** `gap` begins with it if the run took over the lease of a worker that had not ended. */
+export const cutShort = 'a run before this one was cut short: what it changed may be missing';
+
+export const followsCutShort = ({ gap }: HistoryRecord): boolean => gap?.startsWith(cutShort) ?? false;
 
 /** Returns the time since which the API server has the changes of the record. */
 export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;

@@ -1,5 +1,5 @@
 /** The reasons why the addresses at a time are unknown. */
-import { effectiveMs, type HistoryRecord, isOfCluster } from './history-record.ts';
+import { effectiveMs, followsCutShort, type HistoryRecord, isOfCluster } from './history-record.ts';
 import { exactTime } from './sentences.ts';
 
 /** Facts about the Service and its cluster that the records lack. */
@@ -22,7 +22,7 @@ export interface SwitchesAsked {
   readonly optIn: string;
 }
 
-const cutShort = 'a run was cut short, and no record has what it wrote';
+const wasCutShort = 'a run was cut short, and no record has what it wrote';
 const notKept = 'the hub does not write in it and keeps no history';
 
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
@@ -40,6 +40,9 @@ export function whyNotKnown(
   if (mode === 'draining' || mode === 'removed') return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
   // In mode active the hub writes in place of the built-in controllers.
   const isTakenOver = last !== undefined && mode === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last);
+  // A run without a record may have made the hub the writer again.
+  const isCutShort = records.some((r) => r.atMs > (last?.atMs ?? 0) && r.atMs <= (next?.atMs ?? Number.POSITIVE_INFINITY) && followsCutShort(r));
+  if (isCutShort && ((last?.writer === 'built-in' && !isTakenOver) || last?.writer === 'none')) return wasCutShort;
   if (last?.writer === 'built-in' && !isTakenOver) {
     const isHandedBack = (last.deletes?.slices ?? 0) > 0;
     return `served by the built-in controllers since ${exactTime(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
@@ -49,8 +52,7 @@ export function whyNotKnown(
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
   if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
     return 'no record has the hub as its writer, and the cluster is in shadow mode; the hub keeps no history of the built-in controllers';
-  if (!last && !next && !hasOutputs)
-    return whyNotNow ?? (records.some((r) => r.gap !== undefined) ? cutShort : 'the hub has not written the Service');
+  if (!last && !next && !hasOutputs) return isCutShort ? wasCutShort : (whyNotNow ?? 'the hub has not written the Service');
   return next || whyNotNow === undefined ? undefined : `the hub does not write the Service now, and no record shows since when: ${whyNotNow}`;
 }
 

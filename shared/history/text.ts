@@ -22,11 +22,12 @@ interface RecordText {
   readonly k?: readonly string[];
   readonly y?: string;
   readonly x?: 1;
-  /** `l`: deletes among `w`. `f`: the first record. `b`: the writer. `q`: addresses changed by another client. */
+  /** `l`: deletes among `w`. `f`: the first record. `b`: the writer. `q`: addresses changed by another client. `p`: all slices proved. */
   readonly l?: readonly [endpoints: number, slices: number];
   readonly f?: 1;
   readonly b?: NonNullable<HistoryRecord['writer']>;
   readonly q?: readonly [endpoints: number, slices: number];
+  readonly p?: 1;
   readonly c?: readonly ChangeText[];
   readonly m?: number;
 }
@@ -75,6 +76,7 @@ function encode(r: HistoryRecord): RecordText {
     ...(r.isFirst && { f: 1 as const }),
     ...(r.writer && { b: r.writer }),
     ...(r.foundOtherwise && { q: [r.foundOtherwise.endpoints, r.foundOtherwise.slices] as const }),
+    ...(r.provesSlices && { p: 1 as const }),
     ...(r.changes.length > 0 && { c: r.changes.map(encodeChange) }),
     ...(r.more > 0 && { m: r.more }),
   };
@@ -112,6 +114,7 @@ function decode(r: RecordText): HistoryRecord {
     ...(r.f === 1 && { isFirst: true }),
     ...(r.b && { writer: r.b }),
     ...(r.q && { foundOtherwise: { endpoints: r.q[0], slices: r.q[1] } }),
+    ...(r.p === 1 && { provesSlices: true }),
     changes: (r.c ?? []).map(decodeChange),
     more: r.m ?? 0,
     times: 1,

@@ -144,7 +144,7 @@ function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
   });
 }
 
-/** A write succeeds only if the outputs are as the hub saved them, so it proves that no other client had changed them until then. */
+/** A write succeeds only if the object is as the hub saved it, so it proves that no other client had changed it until then. A Service has several slices. */
 function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boolean }): readonly string[] {
   const { endpoints = 0, slices = 0 } = r.foundOtherwise ?? {};
   const counts = [
@@ -152,7 +152,7 @@ function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boo
     ...(slices > 0 && !proven.slices ? [`${countText(slices)} of slices`] : []),
   ];
   proven.endpoints ||= endpoints > 0 || r.writes.endpoints > 0;
-  proven.slices ||= slices > 0 || r.writes.slices > 0;
+  proven.slices ||= slices > 0 || r.provesSlices === true;
   return counts.length > 0 ? [`${exactTime(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`] : [];
 }
 

@@ -5,8 +5,9 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { beginIncarnation } from '#shared/clusters/sessions.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
@@ -196,6 +197,45 @@ it('a time after another client had changed an output is uncertain until the run
   ]);
   expect((await then(world, before - 1)).isKnown).toBe(false);
   expect((await then(world, world.now)).caveats).toEqual([]);
+});
+
+it('a time before the hub knew that the cluster was restored is uncertain, back to the last write before', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+  await pass(8);
+  const written = world.now;
+  world.store.apply(aPod(2));
+  await pass(8);
+  const between = world.now;
+  await pass(60);
+  const record = (await readCluster(world.table, cluster)) as ClusterRecord;
+  const session = { state: 'unbound', session: 's1', uid: record.uid, sinceMs: world.now } as const;
+  await beginIncarnation(world.table, record, session, world.now);
+  expect((await then(world, between)).caveats).toEqual([
+    `the cluster was restored, or created again, before ${timeText(world.now)}: its addresses just before are unknown`,
+  ]);
+  await pass(1);
+  expect((await then(world, written - 1)).caveats).toEqual([]);
+  expect((await then(world, world.now)).caveats).toEqual([]);
+});
+
+it('a new slice does not prove that another client had changed no other slice of the Service', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], { settings: { maxEndpointsPerSlice: 2 } });
+  await pass(20);
+  const [slice] = world.store.list('EndpointSlice', 'default');
+  const { name = '' } = slice?.metadata ?? {};
+  world.store.replace('EndpointSlice', 'default', name, { ...(slice as RawObject), endpoints: [] } as RawObject, { manager: 'kubectl-edit' });
+  const between = world.now;
+  await pass(0.4);
+  world.store.apply(aPod(2));
+  await pass(20);
+  const { records } = await told(world);
+  expect(records.slice(1).map((r) => [r.writes.slices, r.foundOtherwise?.slices ?? 0])).toEqual([
+    [1, 0],
+    [1, 2],
+  ]);
+  expect((await then(world, between + 1)).caveats).toEqual([
+    expect.stringMatching(/found 2 addresses of slices that another client had changed at an unknown time$/),
+  ]);
 });
 
 describe('names that explain knows', () => {

@@ -163,7 +163,7 @@ export class ListedThen {
     if (reason.startsWith('not written since')) return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
-    if (/^(the hub does not write the Service now|the Service (has neither|is of type))/.test(reason))
+    if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;
     return reason === 'the hub has not written the Service.' && (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service));

@@ -10,7 +10,7 @@ import { verdictsOf } from '#shared/explain/explain.ts';
 import type { ChangeReason } from '#shared/explain/explanation.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
-import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
+import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
 import { shortened } from '#shared/history/shortened.ts';
 import { encodeRecord } from '#shared/history/text.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
@@ -65,7 +65,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
   const run = server && inputs && { server, inputs, result };
   const adopted = run ? adoptedBy(run) : 0;
   const gaps = [
-    ...(claim.wasTakenOver ? ['a run before this one was cut short: what it changed may be missing'] : []),
+    ...(claim.wasTakenOver ? [cutShort] : []),
     ...(run && isRestored(run) ? ['the cluster was restored or created again: its addresses just before are unknown'] : []),
     ...(run && isUnknown(run) ? ['the content of an output was not saved: what changed it just before may be missing'] : []),
     ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
@@ -85,6 +85,7 @@ function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, 
     notes: result.notes ?? [],
     ...(gaps.length > 0 && { gap: gaps.join('; ') }),
     ...(run && isFirst(run) && { isFirst: true }),
+    ...(run && provesSlices(run) && { provesSlices: true }),
     ...(writer && { writer }),
     ...(result.isUnsaved && changed.changes.length + changed.more > 0 && { isUnsaved: true }),
     ...changed,
@@ -118,6 +119,12 @@ const deletesOf = ({ deletes }: ServerState): Pick<HistoryRecord, 'deletes'> =>
   deletes.Endpoints + deletes.EndpointSlice > 0 ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } } : {};
 
 const isFirst = ({ server, inputs }: Reached): boolean => server.records.length > 0 && !inputs.outputs.some((o) => o.object);
+
+/** Has the run written or deleted every slice that was saved? */
+function provesSlices({ server, inputs }: Reached): boolean {
+  const slices = inputs.outputs.filter((o) => o.kind === 'EndpointSlice' && o.object);
+  return slices.length > 0 && server.writes.EndpointSlice > 0 && slices.every((o) => server.records.some((r) => nameOf(r) === nameOf(o)));
+}
 
 /** Undefined where the hub writes in place of the built-in controllers. */
 function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryRecord['writer'] {

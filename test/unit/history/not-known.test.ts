@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { HistoryRecord } from '#shared/history/history-record.ts';
+import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
 import { whyNotKnown } from '#shared/history/not-known.ts';
 
 const handedBackMs = 38_000;
@@ -20,9 +20,21 @@ it('a Service that was handed back is known after a switch to active, although t
   expect(why('active', 49_000)).toBeUndefined();
 });
 
+it.each(['built-in', 'none'] as const)('a Service with the last writer %s may have been written by a run that was cut short', (writer) => {
+  const standing = { keptSinceMs: 0, switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' }, hasOutputs: false, whyNotNow: undefined };
+  const last = { ...handedBack, writer };
+  const next = { ...handedBack, atMs: 79_000, endedMs: 79_000 };
+  expect(whyNotKnown([last, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
+  expect(whyNotKnown([last, { ...next, gap: cutShort }], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  expect(whyNotKnown([{ ...last, gap: cutShort }, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
+});
+
 it('a Service whose only writer was cut short counts as written, and is not known', () => {
-  const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: 'a run before this one was cut short' };
+  const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: cutShort };
   const standing = { keptSinceMs: 0, switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' }, hasOutputs: false, whyNotNow: undefined };
   expect(whyNotKnown([gap], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  const whyNotNow = 'its annotation is invalid';
+  expect(whyNotKnown([gap], { ...standing, whyNotNow }, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  expect(whyNotKnown([], { ...standing, whyNotNow }, 66_000)).toBe(whyNotNow);
   expect(whyNotKnown([], standing, 66_000)).toBe('the hub has not written the Service');
 });

@@ -127,7 +127,7 @@ describe('records of runs', () => {
         const records = [
           ...recordsOf(states),
           record(5, { seenMs: 1, dueMs: 3, endings: { endpoints: { kind: 'failed', text }, slices: { kind: 'requeued', text } }, gap: text }),
-          record(8, { isUnsaved: true }),
+          record(8, { isUnsaved: true, provesSlices: true }),
           record(9, { isFirst: true, writer: 'built-in', foundOtherwise: { endpoints: 2, slices: 0 }, deletes: { endpoints: 1, slices: 0 } }),
           record(6, { heldBack: text, notes: [text], more: 3 }),
           record(7, { changes: [{ pod: text, why: text, moves: [{ where: 'IPv4', address: text, from: 'a', to: undefined }], isRepair: true }] }),
