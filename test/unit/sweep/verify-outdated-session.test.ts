@@ -9,7 +9,17 @@ import { metaKey } from '#shared/store/keys.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150. */
-async function heard({ read, at, away = false, more = {} }: { readonly read: string; readonly at: number; readonly away?: boolean; readonly more?: object }) {
+async function heard({
+  read,
+  at,
+  away = false,
+  more = {},
+}: {
+  readonly read: string;
+  readonly at: number;
+  readonly away?: boolean;
+  readonly more?: object;
+}) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
   const message = { ...hub.header, type: 'heartbeat', high: { Pod: read, ...more }, at, waiting: 0 };
