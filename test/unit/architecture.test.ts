@@ -58,7 +58,7 @@ const rules: readonly Rule[] = [
       /^shared\/(cluster-api|explain)\//.test(file) &&
       /^#shared\/(store|clusters)\//.test(from) &&
       !typeOnly &&
-      !['#shared/clusters/mode.ts', '#shared/clusters/first-lists.ts', '#shared/clusters/writer-for.ts'].includes(from),
+      !/^#shared\/clusters\/(mode|first-lists|source-witness|writer-for)\.ts$/.test(from),
   },
   {
     name: 'the rules of the work queue know the type of a wake-up only',
