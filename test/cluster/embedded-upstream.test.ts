@@ -1,3 +1,4 @@
+/** Plays the end-to-end scenarios with upstream's controllers on the embedded API server. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

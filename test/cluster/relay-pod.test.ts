@@ -1,3 +1,4 @@
+/** A real API server accepts the relay's manifest, and refuses what clusters.yaml refuses. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';

@@ -1,3 +1,4 @@
+/** The embedded API server watches and lists over the wire as a real one does. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';

@@ -1,3 +1,4 @@
+/** Every door accepts or refuses random input, and the fuzzer reports a door that fails. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { doors } from './doors.ts';

@@ -1,3 +1,4 @@
+/** The hub never writes default/kubernetes, whose endpoints belong to the API server. */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';

@@ -1,3 +1,4 @@
+/** A deleted service leaves no outputs and no records. */
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readOutputs } from '#shared/store/outputs.ts';

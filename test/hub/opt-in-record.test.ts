@@ -1,3 +1,4 @@
+/** A cluster that is rebuilt keeps its services that opt in, and a comparison covers services that were handed back. */
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
 import { readCluster } from '#shared/clusters/record.ts';

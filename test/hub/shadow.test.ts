@@ -1,3 +1,4 @@
+/** Shadow mode bounds the differences that it keeps, and reports a service that it cannot compare. */
 import { expect, it } from 'vitest';
 import { compareWithCluster } from '#functions/sync/controllers/shadow-compare.ts';
 import { readCluster } from '#shared/clusters/record.ts';

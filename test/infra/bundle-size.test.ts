@@ -1,3 +1,4 @@
+/** The bundles of functions and relay stay small. */
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { budgets, bundle } from '#infra/build.ts';

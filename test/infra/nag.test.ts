@@ -1,3 +1,4 @@
+/** cdk-nag finds nothing in the stacks but the named exceptions. */
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+/** The relay's manifest: security standard, variables, resources and additions of the platform. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';

@@ -1,3 +1,4 @@
+/** Two hubs in one account deploy beside each other, as docs/upgrading.md has it. */
 import { readFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';

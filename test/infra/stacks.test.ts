@@ -1,3 +1,4 @@
+/** The synthesized stacks: table, queues, functions and alarms. */
 import { readFileSync } from 'node:fs';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';

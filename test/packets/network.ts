@@ -49,7 +49,7 @@ export async function addBackbone(): Promise<void> {
   `);
 }
 
-/** Forwards, and does not tell senders of shorter ways. */
+/** Forwards, without redirects to senders. */
 const forwarding = `
   echo 1 > /proc/sys/net/ipv4/ip_forward
   echo 1 > /proc/sys/net/ipv6/conf/all/forwarding

@@ -1,3 +1,4 @@
+/** The real relay brings the hub to the cluster's state after random faults. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Relay } from '#functions/relay/relay.ts';

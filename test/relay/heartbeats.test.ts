@@ -1,3 +1,4 @@
+/** The relay sends its heartbeats in time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FaultyApi } from '#test/support/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';

@@ -1,3 +1,4 @@
+/** The real relay lists and watches an API server that pages, fails and goes back. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';

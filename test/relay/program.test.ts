@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectProxy } from '#test/support/connect-proxy.ts';
 import { FaultyApi, refuse } from '#test/support/faulty-api.ts';
-import { former } from '#test/unit/cluster/key-pairs.ts';
+import { former } from '#test/unit/cluster-api/key-pairs.ts';
 
 let api: FaultyApi;
 let folder: string;

@@ -1,3 +1,4 @@
+/** Two relays lead in turn, and nothing is lost between their terms. */
 import { beforeEach, expect, it } from 'vitest';
 import { Election } from '#functions/relay/election/election.ts';
 import { Relay } from '#functions/relay/relay.ts';

@@ -1,3 +1,4 @@
+/** Some seeds of the simulation hold every guarantee, and a seed replays exactly. */
 import { expect, it } from 'vitest';
 import { drainByImmediate, drainMicrotasks } from './scheduler.ts';
 import { simulate } from './simulate.ts';

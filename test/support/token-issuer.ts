@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parse, stringify } from 'yaml';
-import { former } from '#test/unit/cluster/key-pairs.ts';
+import { former } from '#test/unit/cluster-api/key-pairs.ts';
 
 /** An issuer of tokens on 127.0.0.1, as AWS has one for each account with outbound web identity. */
 export interface TokenIssuer {

@@ -233,6 +233,13 @@ it('a name is exported once in shared and functions', () => {
   expect(twice.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(' and ')}`)).toEqual([]);
 });
 
+it('a test has the name of a file that it tests, or a first line about what it proves', () => {
+  const names = new Set(globSync('{shared,functions,infra,test}/**/*.ts').map((file) => file.split('/').at(-1)));
+  const tests = globSync('test/**/*.test.ts', { exclude: (path) => path.includes('node_modules') });
+  const isNamedAfter = (file: string): boolean => names.has(`${file.split('/').at(-1)?.slice(0, -'.test.ts'.length)}.ts`);
+  expect(tests.filter((file) => !isNamedAfter(file) && !/^\/\*\*?/.test(readFileSync(file, 'utf8')))).toEqual([]);
+});
+
 /** Titles of tests, those of `each` and of the suites that tests share included. */
 function titlesOf(source: string): readonly string[] {
   const call = /^[ \t]*(?:it(?:\.\w+)*|\](?: as const)?\)|it\b[^\n]*\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gm;

@@ -1,3 +1,4 @@
+/** The comparison of test/cluster/parity finds each difference that counts, and no other. */
 import { describe, expect, it } from 'vitest';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { differences, resultOf } from '#test/cluster/parity/comparison.ts';

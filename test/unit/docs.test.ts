@@ -34,6 +34,22 @@ it('every path of the project that a page names exists', () => {
   expect(missing).toEqual([]);
 });
 
+/** Comments of a file, with the lines of its blocks. */
+const commentsOf = (source: string): readonly string[] => source.match(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? [];
+
+it('every file that a comment names exists', () => {
+  const files = globSync('{functions,shared,infra,test,docs}/**/*.{ts,md}', { exclude: (path) => path.includes('node_modules') });
+  const tails = new Set(files.flatMap((file) => [...file.matchAll(/(?:^|(?<=\/))/g)].map(({ index }) => file.slice(index))));
+  const named = /(?<![\w./*$-])(?:[\w-]+\/)*[a-z][\w-]*(?:\.\w+)*\.(?:ts|md)\b/g;
+  const names = files.flatMap((file) =>
+    file.endsWith('.ts')
+      ? commentsOf(readFileSync(file, 'utf8')).flatMap((comment) => (comment.match(named) ?? []).map((name) => ({ file, name })))
+      : [],
+  );
+  expect(names.length).toBeGreaterThan(200);
+  expect(names.filter(({ name }) => !tails.has(name))).toEqual([]);
+});
+
 it('every command that a page names is one of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: { readonly [name: string]: string } };
   const commands = /npm run (?:-s )?([a-z][\w:-]*)/g;

@@ -1,4 +1,4 @@
-/** Limits of AWS in a region and account without a raised quota, and of this project. Units a second unless said otherwise. */
+/** Limits of AWS in a region and account without a raised quota, and of this project. By default in units a second. */
 export const limits = {
   /** docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html */
   partitionWrites: 1_000,

@@ -55,7 +55,7 @@ export const measureRelist = (): Promise<Work> =>
     await world.runUntil(world.now + 30_000);
   });
 
-/** So many pods of each service change at once, so every service is woken. */
+/** Measures the work if `podsEach` pods of each service change at once, which wakes every service. */
 export const measureWakeAll = (podsEach: number): Promise<Work> =>
   workOf(async ({ world }) => {
     const pods = world.store.list('Pod').filter((_, i) => i % size.podsPerService < podsEach);

@@ -8,7 +8,7 @@ export interface Demand {
   readonly use: number;
   /** AWS raises it on request. */
   readonly isQuota?: true;
-  /** It bounds the number of clusters, whatever their load. */
+  /** The limit bounds the number of clusters under any load. */
   readonly isOfClusters?: true;
 }
 

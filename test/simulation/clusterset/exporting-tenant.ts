@@ -20,7 +20,7 @@ const names = [...Array.from({ length: 11 }, (_, i) => `s${i}`), 's'.repeat(63)]
 const maxNames = 2 * maxExports;
 const changes = 40;
 
-/** What the set holds of one export: its text has at most 32 KiB. */
+/** The largest item of one export in the set: its text has at most 32 KiB. */
 const maxItemBytes = 40_000;
 
 /** Returns what the tenant has in the set above its bounds. */

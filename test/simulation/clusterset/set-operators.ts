@@ -94,7 +94,7 @@ async function restoreTable(world: Operated, ageMs: number): Promise<void> {
   restartLater(world);
 }
 
-/** The relay lists anew during the pause, so tombstones are purged. */
+/** The relay lists during the pause, so tombstones are purged. */
 function pause(world: Operated): void {
   const { table, scheduler, random } = world;
   const member = random.pick(inFleet(world).filter((m) => m.takesPart.exports));

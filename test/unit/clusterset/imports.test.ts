@@ -1,3 +1,4 @@
+/** The plan of a ServiceImport, and who owns one. */
 import { describe, expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { planDerivedService } from '#shared/clusterset/derived-service.ts';

@@ -31,7 +31,7 @@ interface Beside {
   readonly isListed?: boolean;
 }
 
-/** The named source among three that are heard. */
+/** Steps the source `a` beside three fresh ones. */
 function step(witness: Witness, { state = 'fresh', policy = evictAfter, others = heard, isWhole = true, isListed = false }: Beside = {}) {
   const beside = ['b', 'c', 'd'].map((cluster) => ({ source: source(cluster), witness: others, policy, region: undefined }));
   return stepSources({

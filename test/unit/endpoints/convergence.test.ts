@@ -1,3 +1,4 @@
+/** Properties of decideEndpoints with random inputs: it converges, and its plan is valid. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';

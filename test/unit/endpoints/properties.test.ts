@@ -1,3 +1,4 @@
+/** Properties of planned subsets with random pods. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';

@@ -1,3 +1,4 @@
+/** Ingest quarantines input that no API server stores, and applies the rest of the message. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { areLabels, isDnsLabel, isDnsSubdomain, isWellFormed } from '#shared/kube/api-validation.ts';

@@ -1,3 +1,4 @@
+/** A batch of ingest without other workers enqueues the right services. */
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';

@@ -1,3 +1,4 @@
+/** A message that takes longer than a worker lives is applied in several runs. */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';

@@ -1,3 +1,4 @@
+/** The demonstration's workload starts, rolls and flaps on the embedded API server. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import { startWorkload } from '#infra/local/workload.ts';

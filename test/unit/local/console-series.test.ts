@@ -1,3 +1,4 @@
+/** The console's points of a metric, and its dashboards. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MetricsStore, metricsStore, type Query } from '#infra/console/metrics-store.ts';

@@ -1,3 +1,4 @@
+/** The local table's metrics leave out the console's own reads. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';

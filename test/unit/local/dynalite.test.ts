@@ -1,3 +1,4 @@
+/** The local table persists, and its caches of expressions change no result. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

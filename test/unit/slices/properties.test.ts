@@ -1,3 +1,4 @@
+/** Properties of decideSlices with random inputs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';

@@ -1,3 +1,4 @@
+/** Small pure functions of shared/slices: efficiency, quantities and names. */
 import { describe, expect, it } from 'vitest';
 import { efficiency, type GroupCount } from '#shared/slices/efficiency.ts';
 import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';

@@ -1,3 +1,4 @@
+/** Reads of ServiceExports from the snapshot. */
 import { describe, expect, it } from 'vitest';
 import { type ObjectRecord, putObject, readObject, readObjects } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';

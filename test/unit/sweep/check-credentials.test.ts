@@ -8,7 +8,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { former } from '../cluster/key-pairs.ts';
+import { former } from '../cluster-api/key-pairs.ts';
 import { silent } from '../ingest/hub.ts';
 
 const day = 86_400_000;

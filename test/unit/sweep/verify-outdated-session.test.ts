@@ -1,3 +1,4 @@
+/** Sweep decides whether an outdated session belongs to the present history (verify-session.ts). */
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';

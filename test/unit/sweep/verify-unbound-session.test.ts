@@ -1,3 +1,4 @@
+/** Sweep binds a session that does not fit the record (verify-session.ts). */
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';

@@ -1,3 +1,4 @@
+/** Outputs that were saved before a restore of the cluster are read from the API server. */
 import { expect, it } from 'vitest';
 import { mustReadFromApiServer } from '#functions/sync/state/run.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';

@@ -1,3 +1,4 @@
+/** Prefetched inputs count only in the scope of their first lists (inputs.ts). */
 import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { prefetchInputs, readInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
