@@ -4,9 +4,11 @@ import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { type AccountDeps, checkCluster } from './account-cluster.ts';
 import type { Finding } from './account-finding.ts';
 import { checkHub } from './account-hub.ts';
+import { checkQuotas } from './account-quotas.ts';
 
-export async function checkAccount(deps: AccountDeps, { hub, clusters }: Config): Promise<readonly Finding[]> {
-  const findings: Finding[] = [...(await checkHub(deps.aws, hub))];
+export async function checkAccount(deps: AccountDeps, config: Config): Promise<readonly Finding[]> {
+  const { hub, clusters } = config;
+  const findings: Finding[] = [...(await checkQuotas(deps.aws, config)), ...(await checkHub(deps.aws, hub))];
   // One after the other: the command line of AWS is a process for each question.
   for (const cluster of clusters) findings.push(...(await checkCluster(deps, hub, cluster)));
   return findings;
@@ -34,6 +36,9 @@ export function accountPolicy({ hub, clusters }: Config): object {
   const secrets = clusters.flatMap(({ api }) => (api?.auth.type === 'secret' ? [api.auth.secretArn] : []));
   const reads = [
     'lambda:GetAccountSettings',
+    'cloudformation:DescribeAccountLimits',
+    'cloudformation:DescribeStacks',
+    'iam:GetAccountSummary',
     'eks:DescribeCluster',
     'eks:DescribeAddon',
     'eks:ListPodIdentityAssociations',

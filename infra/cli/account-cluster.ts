@@ -5,6 +5,7 @@ import { relayServiceAccount } from '#infra/relay/relay-names.ts';
 import { credentialsOf } from '#shared/cluster-api/cluster-credentials.ts';
 import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
+import { checkKey } from './account-keys.ts';
 import type { Aws } from './aws-cli.ts';
 import { accessEntriesCommand, describeEks, type EksCluster, takesAccessEntries } from './eks-cluster.ts';
 
@@ -38,7 +39,11 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
     checks.push(ask('Pod Identity agent', async () => ((await described)?.isAutoMode ? fine('part of Auto Mode') : agent(deps.aws, at))));
     checks.push(ask('Pod Identity association', () => association(deps.aws, at, hub, cluster)));
   }
-  if (auth?.type === 'secret') checks.push(ask('secret', () => secret(deps, auth.secretArn)));
+  if (auth?.type === 'secret') {
+    checks.push(ask('secret', () => secret(deps, auth.secretArn)));
+    const { kmsKeyArn } = auth;
+    if (kmsKeyArn) checks.push(ask('key of the secret', () => checkKey(deps.aws, hub, kmsKeyArn, ['sync', 'sweep'])));
+  }
   if (api) checks.push(ask('API server, from this machine', () => answers(deps, api)));
   return Promise.all(checks);
 }

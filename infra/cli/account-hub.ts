@@ -1,26 +1,18 @@
-/** The hub needs of its account: concurrency, topics that alarms may use, keys that services may use. */
+/** The hub needs of its account: topics that alarms may use, keys that services and its own functions may use. */
 import type { HubConfig } from '#infra/config/config.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
+import { checkKey, keyPolicy, unusableKey } from './account-keys.ts';
 import type { Aws } from './aws-cli.ts';
 
 export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> {
   const topics = Object.entries(hub.alarms).flatMap(([name, arn]) => (arn ? [{ name, arn: arn as string }] : []));
-  const keys = Object.entries(hub.encryption).flatMap(([name, arn]) => (arn ? [{ name, arn: arn as string }] : []));
+  const { table, queues, logs } = hub.encryption;
   return Promise.all([
-    finding('hub', 'concurrent executions of Lambda', () => concurrency(aws, hub)),
     ...topics.map(({ name, arn }) => finding('hub', `alarms.${name}`, () => topic(aws, hub, arn, name === 'ticketTopicArn'))),
-    ...keys.map(({ name, arn }) => finding('hub', `encryption.${name}`, () => key(aws, hub, name, arn))),
+    ...(table ? [finding('hub', 'encryption.table', () => checkKey(aws, hub, table, ['ingest', 'sync', 'sweep', 'register']))] : []),
+    ...(queues ? [finding('hub', 'encryption.queues', () => checkKey(aws, hub, queues, ['ingest', 'sync', 'sweep']))] : []),
+    ...(logs ? [finding('hub', 'encryption.logs', () => logsKey(aws, hub, logs))] : []),
   ]);
-}
-
-async function concurrency(aws: Aws, { lambdaConcurrencyLimit: limit, region }: HubConfig) {
-  const { AccountLimit = {} } = (await aws('lambda', 'get-account-settings', ...at(region))) as { AccountLimit?: { ConcurrentExecutions?: number } };
-  const quota = AccountLimit.ConcurrentExecutions ?? 0;
-  if (quota >= limit) return fine(`${quota}`);
-  return wrong(
-    `${quota}, and hub.lambdaConcurrencyLimit is ${limit}`,
-    `have the quota "Concurrent executions" raised, or give hub.lambdaConcurrencyLimit: ${quota}`,
-  );
 }
 
 async function topic(aws: Aws, { region, monthlyBudget }: HubConfig, arn: string, isTicket: boolean) {
@@ -44,20 +36,13 @@ async function topic(aws: Aws, { region, monthlyBudget }: HubConfig, arn: string
       );
 }
 
-async function key(aws: Aws, { region }: HubConfig, name: string, arn: string) {
-  const answer = await unlessAbsent(aws('kms', 'describe-key', '--key-id', arn, ...at(arn.split(':')[3])));
-  const state = (answer as { KeyMetadata?: { KeyState?: string } } | undefined)?.KeyMetadata?.KeyState;
-  if (state !== 'Enabled') return wrong(state ? `the key is ${state}` : 'the key does not exist', 'give the ARN of an enabled key');
-  if (name !== 'logs') return fine('the key is enabled');
+async function logsKey(aws: Aws, { region }: HubConfig, arn: string) {
+  const unusable = await unusableKey(aws, arn);
+  if (unusable) return unusable;
   const policy = await keyPolicy(aws, arn, arn.split(':')[3]);
   return /logs\.[a-z0-9-]+\.amazonaws\.com/.test(policy)
     ? fine('CloudWatch Logs may use the key')
     : wrong("the key's policy does not name CloudWatch Logs", `let logs.${region ?? 'REGION'}.amazonaws.com use the key`);
-}
-
-async function keyPolicy(aws: Aws, id: string, region: string | undefined): Promise<string> {
-  const { Policy = '' } = (await aws('kms', 'get-key-policy', '--key-id', id, '--policy-name', 'default', ...at(region))) as { Policy?: string };
-  return Policy;
 }
 
 const at = (region: string | undefined): readonly string[] => (region ? ['--region', region] : []);

@@ -1,6 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 import type { Config } from '#infra/config/config.ts';
-import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
+import { clusterStackName, hubStackName, snapshotStackName } from '#infra/config/stack-names.ts';
 import { ClusterStack } from './cluster-stack.ts';
 import { HubStack } from './hub-stack.ts';
 import { SnapshotStack } from './snapshot-stack.ts';
@@ -15,7 +15,11 @@ export interface Fleet {
 export function addFleet(app: App, config: Config): Fleet {
   const { name, account, region } = config.hub;
   const env = { ...(account && { account }), ...(region && { region }) };
-  const snapshot = new SnapshotStack(app, `${name}-snapshot`, { env, hub: config.hub, description: `${name}: the table, kept when all else goes` });
+  const snapshot = new SnapshotStack(app, snapshotStackName(name), {
+    env,
+    hub: config.hub,
+    description: `${name}: the table, kept when all else goes`,
+  });
   const hub = new HubStack(app, hubStackName(name), {
     env,
     config,

@@ -1,15 +1,21 @@
 /** `config check --account`, against answers as AWS's command line prints them. */
+import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { accountPolicy, checkAccount, findingLines, reachApi } from '#infra/cli/account-check.ts';
 import type { AccountDeps } from '#infra/cli/account-cluster.ts';
 import type { Finding } from '#infra/cli/account-finding.ts';
+import { plannedOf } from '#infra/cli/account-quotas.ts';
 import type { Aws } from '#infra/cli/aws-cli.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { authority, authorityData } from '#test/infra/clusters-file.ts';
+import { fleetOf } from '#test/infra/fleet.ts';
 
 const topicArn = (name: string, region = 'eu-west-1') => `arn:aws:sns:${region}:111122223333:${name}`;
 const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/1';
+const tableKeyArn = 'arn:aws:kms:eu-west-1:111122223333:key/2';
+/** In an account of its own. */
+const secretKeyArn = 'arn:aws:kms:eu-west-1:444455556666:key/3';
 const secretArn = 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:own-AbCdEf';
 const url = 'https://abc.gr7.eu-west-1.eks.amazonaws.com';
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -19,20 +25,23 @@ const file = parseConfig(
   `
 hub:
   name: Fleet
+  account: "111122223333"
   region: eu-west-1
   monthlyBudget: 2000
   alarms: { pageTopicArn: "${topicArn('page')}", ticketTopicArn: "${topicArn('ticket')}" }
-  encryption: { logs: "${keyArn}" }
+  encryption: { logs: "${keyArn}", table: "${tableKeyArn}", queues: "${tableKeyArn}" }
 clusters:
   - id: shop
     api: { url: "${url}", ca: "${authorityData}", auth: { type: eks, clusterName: shop, accessEntry: true } }
     relay: { identity: { type: pod-identity, clusterName: shop } }
   - id: own
-    api: { url: "https://own.example.com", auth: { type: secret, secretArn: "${secretArn}" } }
+    api: { url: "https://own.example.com", auth: { type: secret, secretArn: "${secretArn}", kmsKeyArn: "${secretKeyArn}" } }
     relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/own" } }
 `,
 );
 
+const accountPolicyText = (...principals: readonly string[]): string =>
+  JSON.stringify({ Statement: principals.map((name) => ({ Principal: { AWS: `arn:aws:iam::111122223333:${name}` } })) });
 const policy = (...services: readonly string[]): string => JSON.stringify({ Statement: services.map((Service) => ({ Principal: { Service } })) });
 const tokenUntil = (ms: number): string => ['h', Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url'), 's'].join('.');
 const absent = (): never => {
@@ -43,11 +52,21 @@ type Answers = { readonly [call: string]: unknown };
 
 /** The keys have the service, the operation, and an argument where two calls differ in it alone. */
 const healthy: Answers = {
-  'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000 } },
+  'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 } },
+  'cloudformation describe-stacks': ['Fleet-snapshot', 'Fleet-hub', 'Fleet-cluster-own', 'theirs'],
+  'cloudformation describe-account-limits': {
+    AccountLimits: [
+      { Name: 'StackOutputsLimit', Value: 200 },
+      { Name: 'StackLimit', Value: 2000 },
+    ],
+  },
+  'iam get-account-summary': { SummaryMap: { Roles: 40, RolesQuota: 1000 } },
   [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
   [`sns get-topic-attributes ${topicArn('ticket')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com', 'budgets.amazonaws.com') } },
   'kms describe-key': { KeyMetadata: { KeyState: 'Enabled' } },
-  'kms get-key-policy': { Policy: policy('logs.eu-west-1.amazonaws.com') },
+  [`kms get-key-policy ${keyArn}`]: { Policy: policy('logs.eu-west-1.amazonaws.com') },
+  [`kms get-key-policy ${tableKeyArn}`]: { Policy: accountPolicyText('root') },
+  [`kms get-key-policy ${secretKeyArn}`]: { Policy: accountPolicyText('role/Fleet-eu-west-1-sync', 'role/Fleet-eu-west-1-sweep') },
   'eks describe-cluster': {
     cluster: {
       arn: 'arn:aws:eks:eu-west-1:111122223333:cluster/shop',
@@ -68,7 +87,8 @@ async function asked(changes: Answers = {}, reach: AccountDeps['reach'] = async 
   const calls: string[] = [];
   const aws: Aws = async (...args) => {
     calls.push(args.join(' '));
-    const name = Object.keys(answers).find((key) => key.split(' ').every((word) => args.includes(word)));
+    const fitting = Object.keys(answers).filter((key) => key.split(' ').every((word) => args.includes(word)));
+    const name = fitting.sort((a, b) => b.length - a.length)[0];
     const answer = name === undefined ? absent() : answers[name];
     return typeof answer === 'function' ? answer() : answer;
   };
@@ -85,8 +105,12 @@ describe('config check --account', () => {
     expect([of(findings, 'wrong'), of(findings, 'unknown')]).toEqual([[], []]);
     expect(of(findings, 'fine')).toEqual([
       'hub: concurrent executions of Lambda',
+      'hub: stacks of CloudFormation',
+      'hub: roles of IAM',
       'hub: alarms.pageTopicArn',
       'hub: alarms.ticketTopicArn',
+      'hub: encryption.table',
+      'hub: encryption.queues',
       'hub: encryption.logs',
       'shop: version of EKS',
       'shop: api.ca and api.url',
@@ -95,6 +119,7 @@ describe('config check --account', () => {
       'shop: Pod Identity association',
       'shop: API server, from this machine',
       'own: secret',
+      'own: key of the secret',
       'own: API server, from this machine',
     ]);
     for (const call of calls) expect(call).toMatch(/^\w+ (get|describe|list)-[\w-]+ .*--region eu-west-1( |$)/);
@@ -139,8 +164,37 @@ describe('config check --account', () => {
       'hub: alarms.pageTopicArn',
       /kms:GenerateDataKey/,
     ],
-    ['a key that is disabled', { 'kms describe-key': { KeyMetadata: { KeyState: 'Disabled' } } }, 'hub: encryption.logs', /enabled key/],
-    ['a key that the logs may not use', { 'kms get-key-policy': { Policy: policy() } }, 'hub: encryption.logs', /logs\.eu-west-1\.amazonaws\.com/],
+    [
+      'an account whose other functions reserve most executions',
+      { 'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 300 } } },
+      'hub: concurrent executions of Lambda',
+      /hub\.lambdaConcurrencyLimit: 300$/,
+    ],
+    [
+      'an account full of stacks',
+      { 'cloudformation describe-account-limits': { AccountLimits: [{ Name: 'StackLimit', Value: 4 }] } },
+      'hub: stacks of CloudFormation',
+      /"Stack count"/,
+    ],
+    [
+      'an account full of roles',
+      { 'iam get-account-summary': { SummaryMap: { Roles: 1000, RolesQuota: 1000 } } },
+      'hub: roles of IAM',
+      /"Roles per account"/,
+    ],
+    ['a key that is disabled', { [`kms describe-key ${keyArn}`]: { KeyMetadata: { KeyState: 'Disabled' } } }, 'hub: encryption.logs', /enabled key/],
+    [
+      'a key that the logs may not use',
+      { [`kms get-key-policy ${keyArn}`]: { Policy: policy() } },
+      'hub: encryption.logs',
+      /logs\.eu-west-1\.amazonaws\.com/,
+    ],
+    [
+      "a secret's key that admits one of the hub's two roles",
+      { [`kms get-key-policy ${secretKeyArn}`]: { Policy: accountPolicyText('role/Fleet-eu-west-1-sync') } },
+      'own: key of the secret',
+      /arn:aws:iam::111122223333:root/,
+    ],
     ['an old EKS', eks({ version: '1.29' }), 'shop: version of EKS', /1\.30/],
     [
       'another authority',
@@ -171,6 +225,25 @@ describe('config check --account', () => {
     const lines = findings.filter((f) => f.verdict === 'wrong').flatMap(findingLines);
     expect(lines[0]).toContain(`WRONG   ${question}: `);
     expect(lines[1]).toMatch(todo);
+  });
+
+  it('a quota counts what the deploy adds: stacks that exist, and their roles, are there already', async () => {
+    const found = async (changes: Answers) =>
+      (await asked(changes)).findings.filter(({ question }) => /stacks|roles/.test(question)).map((finding) => finding.found);
+    expect(await found({})).toEqual(['4 of 2000, and the file adds 1', '40 of 1000, and the file adds 1']);
+    expect(await found({ 'cloudformation describe-stacks': [] })).toEqual(['0 of 2000, and the file adds 4', '40 of 1000, and the file adds 8']);
+  });
+
+  it.each(['gradual', 'at-once'])('with rollout %s the stacks make as many roles as are counted', (rollout) => {
+    const yaml = `
+hub: { name: Fleet, rollout: ${rollout} }
+clusters:
+  - { id: shop, relay: { identity: { type: pod-identity, clusterName: shop } } }
+  - { id: own, relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/own" } } }`;
+    const { snapshot, hub, clusters } = fleetOf(yaml);
+    const roles = [snapshot, hub, ...clusters].map((stack) => Object.keys(Template.fromStack(stack).findResources('AWS::IAM::Role')).length);
+    const planned = plannedOf(parseConfig('clusters.yaml', yaml), []);
+    expect(planned).toEqual({ stacks: roles.length, roles: roles.reduce((a, b) => a + b, 0) });
   });
 
   it('a right that is missing makes an answer unknown, and no other one', async () => {
