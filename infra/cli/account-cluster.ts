@@ -4,6 +4,7 @@ import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { relayServiceAccount } from '#infra/relay/relay-names.ts';
 import { credentialsOf } from '#shared/cluster-api/cluster-credentials.ts';
 import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
+import { oldestSupported, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import { checkKey } from './account-keys.ts';
 import type { Aws } from './aws-cli.ts';
@@ -15,9 +16,6 @@ export interface AccountDeps {
   readonly reach: (api: NonNullable<ClusterConfig['api']>) => Promise<void>;
   readonly now: () => number;
 }
-
-/** The oldest Kubernetes that has ValidatingAdmissionPolicies. */
-const oldestMinor = 30;
 
 export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: ClusterConfig): Promise<readonly Finding[]> {
   const { id, api, relay } = cluster;
@@ -50,11 +48,10 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
 
 const region = (name: string | undefined): readonly string[] => (name ? ['--region', name] : []);
 
+/** EKS names minor versions alone. */
 function version({ version: found }: EksCluster) {
-  const [major = 0, minor = 0] = found.split('.').map(Number);
-  return major > 1 || minor >= oldestMinor
-    ? fine(found)
-    : wrong(found, `upgrade to 1.${oldestMinor} or newer: the relay's manifest has ValidatingAdmissionPolicies`);
+  const unsupported = unsupportedVersion(`v${found}.0`);
+  return unsupported ? wrong(unsupported, `upgrade it to ${oldestSupported} or newer (docs/versions.md)`) : fine(found);
 }
 
 function address({ ca, url }: EksCluster, api: NonNullable<ClusterConfig['api']>) {

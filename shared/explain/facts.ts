@@ -1,8 +1,9 @@
 /** Labelled lines about the service, its work item, its written outputs and its cluster. */
 
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
+import { comparedAsVersion, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
@@ -97,7 +98,7 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
   const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
   return [
     ...fact('Mode', meta.mode),
-    ...fact('Kubernetes', unsupportedVersion(meta.relay.kubernetesVersion) ?? meta.relay.kubernetesVersion),
+    ...fact('Kubernetes', versionText(meta)),
     ...fact('Opt-in', meta.withdrawsOptIn ? 'being withdrawn' : meta.optIn),
     ...fact('Exports', exportsText(meta)),
     ...fact('Imports', meta.clusterset.imports === 'off' ? undefined : meta.clusterset.imports),
@@ -108,6 +109,12 @@ export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] 
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),
   ];
+}
+
+function versionText(meta: ClusterRecord): string | undefined {
+  const { kubernetesVersion } = meta.relay;
+  const compared = isShadow(meta) ? comparedAsVersion(kubernetesVersion) : undefined;
+  return unsupportedVersion(kubernetesVersion) ?? (compared ? `${kubernetesVersion}, ${compared}` : kubernetesVersion);
 }
 
 /** Returns the namespaces that the cluster exports, or undefined without any. */

@@ -9,15 +9,42 @@ export const isKubernetesVersion = (value: unknown): value is string => typeof v
 
 const minorOf = (version: string): number => Number(/^v1\.(\d+)/.exec(version)?.[1]);
 
-/** Behaviour of the built-in controllers, by the first version that has it. Shadow mode counts no difference where an older version lacks it. */
-const firstVersions = {
-  /** Endpoints have the label endpoints.kubernetes.io/managed-by (DF-7). */
-  endpointsManagedByLabel: 'v1.33',
-} as const;
+export interface Feature {
+  readonly what: string;
+  /** The first minor version that has it switched on. */
+  readonly from: string;
+  /** Statement of docs/behaviour.md, for a feature of the controllers. */
+  readonly statement?: string;
+  /** Shadow mode expects outputs without it from an older version. */
+  readonly isComparedWithout?: true;
+}
 
-/** Returns true if the version has the behaviour, or is unknown. */
-export const hasBehaviour = (version: string | undefined, behaviour: keyof typeof firstVersions): boolean =>
-  !isKubernetesVersion(version) || minorOf(version) >= minorOf(firstVersions[behaviour]);
+/** Features of the built-in controllers or the API server that an older version lacks. Each has a row in docs/versions.md. */
+export const features = {
+  sidecarPorts: { what: 'named target port of a restartable init container', from: 'v1.32', statement: 'DF-15', isComparedWithout: true },
+  managedByLabel: { what: 'label endpoints.kubernetes.io/managed-by of Endpoints', from: 'v1.33', statement: 'DF-7', isComparedWithout: true },
+  serviceCidrs: { what: 'ServiceCIDR, which has the addresses that a ServiceImport may have', from: 'v1.33' },
+  preferSame: { what: 'trafficDistribution PreferSameZone and PreferSameNode', from: 'v1.34', statement: 'DF-20' },
+  orderByFnv: { what: 'order of ports and subsets by FNV hashes', from: 'v1.35', statement: 'DF-14' },
+  portlessSlices: { what: 'comparison of slices without ports', from: 'v1.36', statement: 'DF-18' },
+} as const satisfies { readonly [name: string]: Feature };
+
+export type FeatureName = keyof typeof features;
+
+/** Returns true if the version has the feature, or is unknown. */
+export const hasFeature = (version: string | undefined, name: FeatureName): boolean =>
+  !isKubernetesVersion(version) || minorOf(version) >= minorOf(features[name].from);
+
+export const lackedBy = (version: string | undefined): readonly FeatureName[] =>
+  (Object.keys(features) as FeatureName[]).filter((name) => !hasFeature(version, name));
+
+/** Returns what shadow mode does not count as a difference in a cluster of this version; undefined if it counts everything. */
+export function comparedAsVersion(version: string | undefined): string | undefined {
+  const names = lackedBy(version).filter((name) => 'isComparedWithout' in features[name]);
+  return names.length === 0
+    ? undefined
+    : `compared as v1.${minorOf(version ?? '')} does: no ${names.map((name) => features[name].what).join(', no ')}`;
+}
 
 /** Returns why the hub does not support the version; undefined if it does, or if the version is unknown. */
 export function unsupportedVersion(version: string | undefined): string | undefined {

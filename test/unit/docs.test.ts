@@ -2,7 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { program } from '#infra/command/program.ts';
+import { type Feature, features, oldestSupported } from '#shared/kube/kubernetes-version.ts';
 import { mutants } from '#test/simulation/mutants.ts';
+import { versions } from '#test/versions/versions.ts';
 
 const folders = globSync('{functions,shared,infra,test}/**/README.md', { exclude: (path) => /node_modules|relay\/chart/.test(path) });
 const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md'), ...folders];
@@ -103,4 +105,15 @@ it('docs/architecture.md has the mechanism that every mutant of the simulation r
     .split('\n')
     .flatMap((line) => /\| mutants?: (.*) \|$/.exec(line)?.[1]?.split('; ') ?? []);
   expect(named.sort()).toEqual(mutants.map((m) => m.name).sort());
+});
+
+it('docs/versions.md has a row of each feature that an older version lacks, and of each version that is played', () => {
+  const page = readFileSync('docs/versions.md', 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| '));
+  const missing = Object.values<Feature>(features).filter(
+    ({ what, from, statement }) => !rows.some((row) => row.startsWith(`| ${what}${statement ? ` (${statement})` : ''} | ${from} |`)),
+  );
+  expect(missing).toEqual([]);
+  expect(versions.filter((version) => !rows.some((row) => row.startsWith(`| ${version} |`)))).toEqual([]);
+  expect(page).toContain(`The oldest tested version is **${oldestSupported}**`);
 });

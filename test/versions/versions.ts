@@ -1,23 +1,36 @@
-/** The Kubernetes versions that are played, and what each lacks of the version that the hub follows. */
+/** The Kubernetes versions that are played, and what the script shows of the features that an older version lacks. */
+import { type Feature, type FeatureName, features, lackedBy } from '#shared/kube/kubernetes-version.ts';
+import type { Step } from '#test/cluster/parity/step.ts';
 
 export const versions = ['v1.31.0', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2'] as const;
 
-export interface Feature {
-  readonly name: string;
-  /** The first minor version that has it switched on. */
-  readonly from: number;
-  /** Steps of the parity script that need it. */
+interface Shown {
+  /** Steps of the parity script that an API server without the feature refuses. */
   readonly steps?: readonly string[];
-  /** Differences from an older version's own controllers that it explains, as lines of test/cluster/parity/comparison.ts. */
+  /** Differences from the version's own controllers: the step, a colon, and a line of test/cluster/parity/comparison.ts or take-over.ts. */
   readonly explains?: RegExp;
-  /** Statement of docs/behaviour.md. */
-  readonly statement: string;
 }
 
-export const features: readonly Feature[] = [
-  { name: 'label endpoints.kubernetes.io/managed-by of Endpoints', from: 33, explains: /^Endpoints \S+ .*managed-by/, statement: 'DF-7' },
-  { name: 'trafficDistribution PreferSameZone and PreferSameNode', from: 34, steps: ['the same zone', 'the same node'], statement: 'DF-20' },
-];
+const shown: { readonly [name in FeatureName]: Shown } = {
+  sidecarPorts: { explains: / parity\/side[ -]/ },
+  // A takeover writes each Endpoints once, with another trigger time.
+  managedByLabel: { explains: /: Endpoints \S+ .*managed-by|takes? over .*: Endpoints \S+ \.metadata\.annotations\b.*last-change-trigger-time/ },
+  serviceCidrs: {},
+  preferSame: { steps: ['the same zone', 'the same node'] },
+  orderByFnv: { explains: /^(a port more|three protocols and an application protocol): .* parity\/ports \.(subsets\.\d+\.ports\.|IPv4 \[)/ },
+  // Each sync of an older controller writes the slice again: without its trigger time, and in another order.
+  portlessSlices: { explains: / parity\/peers \.IPv4 without ports\.triggerTimes|takes over .*: EndpointSlice parity\/peers-\w+ / },
+};
 
-export const minorOf = (version: string): number => Number(/^v1\.(\d+)\./.exec(version)?.[1]);
-export const lackedBy = (version: string): readonly Feature[] => features.filter(({ from }) => minorOf(version) < from);
+/** The steps that the version's API server accepts. */
+export function playable(version: string, steps: readonly Step[]): readonly Step[] {
+  const refused = new Set(lackedBy(version).flatMap((name) => shown[name].steps ?? []));
+  return steps.filter(({ what }) => !refused.has(what));
+}
+
+/** The statement of the feature whose absence in the version explains the difference, a step with its line. */
+export function explanationOf(version: string, difference: string): string | undefined {
+  const name = lackedBy(version).find((lacked) => shown[lacked].explains?.test(difference));
+  const feature: Feature | undefined = name && features[name];
+  return feature && (feature.statement ?? feature.what);
+}

@@ -7,7 +7,7 @@ import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import { hasBehaviour } from '#shared/kube/kubernetes-version.ts';
+import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
 import { annotationOverCapacity, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
@@ -65,7 +65,9 @@ function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs
   }
 }
 
-export function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+export function differencesOf(meta: ClusterRecord, key: ServiceKey, given: Inputs): readonly string[] {
+  const { kubernetesVersion } = meta.relay;
+  const inputs = hasFeature(kubernetesVersion, 'sidecarPorts') ? given : withoutSidecars(given);
   const { service, pods, outputs } = inputs;
   const current = endpointsIn(outputs);
   const slices = slicesIn(outputs);
@@ -73,7 +75,7 @@ export function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inpu
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
   const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
-  const isLabelled = hasBehaviour(meta.relay.kubernetesVersion, 'endpointsManagedByLabel');
+  const isLabelled = hasFeature(kubernetesVersion, 'managedByLabel');
   const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(isLabelled ? e : withoutManagedBy(e)) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
@@ -85,7 +87,10 @@ export function differencesOf(meta: ClusterRecord, key: ServiceKey, inputs: Inpu
   ];
 }
 
-/** The controllers before v1.33 write no such label. */
+function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
+  return { ...inputs, pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({ ...pod, spec })) };
+}
+
 function withoutManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
   const { [labelEndpointsManagedBy]: _, ...labels } = metadata.labels ?? {};
   return { ...endpoints, metadata: { ...metadata, labels } };

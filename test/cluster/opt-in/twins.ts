@@ -12,7 +12,8 @@ const kinds: { readonly [name: string]: object } = {
   unready: { publishNotReadyAddresses: true },
   named: { ports: [named, { name: 'metrics', port: 81, targetPort: 9100, protocol: 'TCP' }] },
   dual: { ipFamilyPolicy: 'RequireDualStack' },
-  zones: { trafficDistribution: 'PreferSameZone' },
+  // PreferSameZone by the name that API servers before v1.34 know.
+  zones: { trafficDistribution: 'PreferClose' },
 };
 export const pairs = Object.keys(kinds);
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
-import { listClusters } from '#shared/clusters/record.ts';
+import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey, shadowKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -26,11 +26,13 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
   };
 }
 
-/** The services that a run in shadow mode finds to differ, with their differences. */
+/** The services that a run in shadow mode finds to differ, with their differences, and the last difference that was confirmed and is gone. */
 export async function differencesOf(run: LocalRun): Promise<readonly string[]> {
   const { table, cluster } = await clusterOf(run);
   const items = await table.query(shadowKey(cluster, '', '').pk);
-  return items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
+  const differing = items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
+  const { differenceAtMs = 0 } = (await readCluster(table, cluster))?.readiness ?? {};
+  return differing.length > 0 || differenceAtMs === 0 ? differing : [`a service differed at ${new Date(differenceAtMs).toISOString()}`];
 }
 
 async function clusterOf(run: LocalRun) {

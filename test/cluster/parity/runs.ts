@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';
+import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/churn.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';
 import { differencesOf, owedBy } from './owed.ts';
+import { writesAtRest } from './rest.ts';
 import { openThroughout } from './script.ts';
 import { settling } from './settling.ts';
 import { anyService, type Snapshot, snapshot, type Versions } from './snapshot.ts';
@@ -28,14 +30,15 @@ const patience = 120_000;
 
 type Say = (line: string) => void;
 
-/** `compares`: a run in shadow mode compares meanwhile. `differing` are the services that differ at the end. */
-export async function playUpstreams(steps: readonly Step[], say: Say, compares = false): Promise<Run & { readonly differing: readonly string[] }> {
+/** With `churn`, a run in shadow mode compares during the script and this load. `differing` has the differences, and each service that was not compared. */
+export async function playUpstreams(steps: readonly Step[], say: Say, churn?: ChurnLoad): Promise<Run & { readonly differing: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: both, controllerManagerFlags: unlimited });
   let shadow: LocalRun | undefined;
   try {
-    if (compares) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
+    if (churn) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
     await shadow?.line(/^ready/, patience);
     const { snapshots, api } = await play(steps, controlPlane, async () => [], say);
+    if (churn) say(flipsText(await runChurn(controlPlane.binary, controlPlane.kubeconfig, churn)));
     const differing = shadow ? await settledDifferences(shadow) : [];
     await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
@@ -64,13 +67,17 @@ async function settledDifferences(shadow: LocalRun): Promise<readonly string[]> 
   return [...(await owed(true)).map((service) => `${service}: not compared`), ...(await differencesOf(shadow))];
 }
 
-export async function playOurs(steps: readonly Step[], say: Say): Promise<Run> {
+const flipsText = ({ flips, services, pods }: ChurnResult): string => `churn: ${flips} flips of readiness in ${services} services of ${pods} pods`;
+
+/** `written` has the requests of the writer in `restSeconds` after the script. */
+export async function playOurs(steps: readonly Step[], say: Say, restSeconds = 0): Promise<Run & { readonly written: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: others });
   let run: LocalRun | undefined;
   try {
     run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     await run.line(/^ready/, patience);
     const { snapshots, api } = await play(steps, controlPlane, await owedBy(run), say);
+    const written = await writesAtRest(controlPlane.connection, restSeconds);
     await run.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     const over = await takeOver(api, async () => {
@@ -78,7 +85,7 @@ export async function playOurs(steps: readonly Step[], say: Say): Promise<Run> {
       return { owed: async () => [] };
     });
     api.close();
-    return { snapshots, takeOver: over };
+    return { snapshots, takeOver: over, written };
   } finally {
     await run?.stop();
     await controlPlane.stop();

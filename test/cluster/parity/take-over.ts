@@ -30,9 +30,10 @@ export async function takeOver(
     if (was?.metadata.resourceVersion === is?.metadata.resourceVersion || auto.has(serviceOf((is ?? was) as Output))) return [];
     const { namespace, name } = ((is ?? was) as Output).metadata;
     const kind = 'addressType' in ((is ?? was) as Output) ? 'EndpointSlice' : 'Endpoints';
-    if (!was || !is) return [`${kind} ${namespace}/${name} ${is ? 'made' : 'deleted'}`];
-    const places = differingPlaces(plain(was), plain(is)).map(({ at, expected, got }) => `${at} was ${expected}, is ${got}`);
-    return [`${kind} ${namespace}/${name} written${places.length > 0 ? '' : ' as it was'}`, ...places.map((p) => `  ${p}`)];
+    const what = `${kind} ${namespace}/${name}`;
+    if (!was || !is) return [`${what} ${is ? 'made' : 'deleted'}`];
+    const places = differingPlaces(plain(was), plain(is)).map(({ at, expected, got }) => `${what} ${at}: was ${expected}, is ${got}`);
+    return places.length > 0 ? places : [`${what} written as it was`];
   });
 }
 

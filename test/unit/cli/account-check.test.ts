@@ -195,7 +195,7 @@ describe('config check --account', () => {
       'own: key of the secret',
       /arn:aws:iam::111122223333:root/,
     ],
-    ['an old EKS', eks({ version: '1.29' }), 'shop: version of EKS', /1\.30/],
+    ['an EKS older than the oldest tested version', eks({ version: '1.30' }), 'shop: version of EKS', /upgrade it to v1\.31 or newer/],
     [
       'another authority',
       eks({ certificateAuthority: { data: Buffer.from('other').toString('base64') } }),

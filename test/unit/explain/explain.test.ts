@@ -16,6 +16,15 @@ it('a run that ended in the future by another clock is shown as now', () => {
   expect(facts['Last run']).toBe('2026-03-01T10:00:00Z (0 s ago)');
 });
 
+it.each([
+  ['shadow', 'v1.31.4', 'v1.31.4, compared as v1.31 does: no named target port of a restartable init container, no label'],
+  ['active', 'v1.31.4', 'v1.31.4'],
+  ['shadow', 'v1.30.14', 'Kubernetes v1.30.14 is older than v1.31, the oldest that is tested'],
+] as const)('in mode %s the version %s is shown with what shadow mode does not count', (mode, kubernetesVersion, expected) => {
+  const cluster = meta({ mode, relay: { ...meta().relay, kubernetesVersion } });
+  expect(factsOf(explainService(input({ meta: cluster })), 'Cluster')['Kubernetes']).toMatch(new RegExp(`^${expected}`));
+});
+
 describe('why a pod is no address', () => {
   it.each<[string, Pod, string, string]>([
     ['has ended', pod(1, { phase: 'Succeeded' }), 'phase Succeeded: it has run to its end', 'phase Succeeded: it has run to its end'],

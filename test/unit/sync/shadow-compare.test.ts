@@ -57,6 +57,31 @@ it.each([
   expect(compared({ endpoints: unlabelled, version })).toEqual(expected);
 });
 
+it.each([
+  ['v1.31.0', []],
+  ['v1.32.0', [expect.stringMatching(/^EndpointSlices: missing in the cluster: .* on http 15001/)]],
+])('without the named port of a restartable init container, a slice in a cluster of %s differs from v1.32 on [DF-15]', (version, expected) => {
+  const named = service({ clusterIP: 'None', ports: [{ name: 'http', port: 80, targetPort: 'proxy', protocol: 'TCP' }] });
+  const proxy = { name: 'p', restartPolicy: 'Always', ports: [{ name: 'proxy', containerPort: 15001, protocol: 'TCP' }] };
+  const inCluster = decideSlices({ ...input, service: named, pods: [pod(1)], slices: [], maxEndpointsPerSlice: 100 }).addressTypes.flatMap(
+    (t) => t.create,
+  );
+  const outputs = inCluster.map((draft, i) => ({ kind: 'EndpointSlice', object: { ...draft, metadata: { ...draft.metadata, name: `foo-${i}` } } }));
+  const slicesAlone = {
+    ...(meta as object),
+    relay: { kubernetesVersion: version },
+    settings: { ...(meta as { settings: object }).settings, endpoints: false },
+  };
+  const differences = differencesOf(slicesAlone as never, key, {
+    ...input,
+    service: named,
+    pods: [pod(1, { spec: { containers: [], initContainers: [proxy] } })],
+    writers: writersFor(named, slicesAlone as never),
+    outputs,
+  } as never);
+  expect(differences.filter((line) => line.includes('missing'))).toEqual(expected);
+});
+
 describe('shadow mode compares of slices', () => {
   const inFirst = (change: Partial<Endpoint>) => {
     const { endpoints: all, ...rest } = slice();

@@ -16,6 +16,7 @@ const port = (
   ...more,
 });
 const ready = { name: 'web', containerPort: 8080 };
+const proxy = { name: 'proxy', image: 'i', restartPolicy: 'Always', ports: [{ name: 'proxy', containerPort: 15001, protocol: 'TCP' }] };
 
 /** Ports and selectors of a service that has pods of several kinds. */
 export const ports: Chapter = [
@@ -64,4 +65,9 @@ export const ports: Chapter = [
     play: (h) => h.patch('ports', { spec: { selector: labels } }),
     until: (h) => h.slices('ports')[0]?.endpoints?.length === 5,
   },
+  {
+    what: 'a pod with a restartable init container',
+    play: (h) => h.pods('side', [1], { labels: { app: 'side' }, spec: { initContainers: [proxy] } }),
+  },
+  { what: 'a port by its name', play: (h) => h.service('side', { selector: { app: 'side' }, ports: [port('http', 80, 'proxy')] }) },
 ];

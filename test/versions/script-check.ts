@@ -1,0 +1,44 @@
+/** The parity script on two control planes of a Kubernetes version: with its own controllers beside shadow mode, and with the hub in their place. */
+import { compareRuns } from '#test/cluster/parity/comparison.ts';
+import { playOurs, playUpstreams } from '#test/cluster/parity/runs.ts';
+import { script } from '#test/cluster/parity/script.ts';
+import { explanationOf, playable } from './versions.ts';
+
+/** Kube-controller-manager keeps up with this load. The services stay, so both writers take them over too. */
+const churn = { services: 20, pods: 10, rate: 20, seconds: 20, clean: false } as const;
+
+interface Options {
+  readonly steps: number;
+  readonly restSeconds: number;
+}
+
+/** The results of the two runs, as cells of docs/versions.md. */
+export async function playScript(
+  version: string,
+  { steps: limit, restSeconds }: Options,
+): Promise<readonly [shadow: string, active: string, rest: string]> {
+  const steps = playable(version, script.slice(0, limit));
+  const say = (who: string) => (line: string) => console.log(`${who} ${line}`);
+  const runs = [playUpstreams(steps, say('upstream'), churn), playOurs(steps, say('ours    '), restSeconds)] as const;
+  // A run that fails leaves the other one to stop its control plane.
+  await Promise.allSettled(runs);
+  const [theirs, ours] = await Promise.all(runs);
+  for (const line of theirs.differing) console.log(`shadow: ${line}`);
+  for (const line of ours.written) console.log(`at rest: ${line}`);
+
+  const statements = new Set<string>();
+  const left = compareRuns(steps, theirs, ours).flatMap(({ what, lines }) =>
+    lines.flatMap((line) => {
+      const difference = `${what}: ${line}`;
+      const statement = explanationOf(version, difference);
+      if (statement) statements.add(statement);
+      return statement ? [] : [difference];
+    }),
+  );
+  for (const line of left) console.log(`active: ${line}`);
+  return [
+    theirs.differing.length === 0 ? `0 differences, ${steps.length} steps` : `FAILED: ${theirs.differing.length} differences`,
+    left.length === 0 ? `alike${statements.size > 0 ? ` but for ${[...statements].sort().join(', ')}` : ''}` : `FAILED: ${left.length} differences`,
+    ours.written.length === 0 ? `0 writes in ${restSeconds} s` : `FAILED: ${ours.written.join(', ')}`,
+  ];
+}
