@@ -34,7 +34,7 @@ export async function addGeneration(table: Table, service: ServiceKey, nowMs: nu
 
 /** Like `addGeneration`, and makes the run read its outputs from the API server. This is one write, because a run between two writes would use up the mark. */
 export async function addGenerationForApiRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
-  for (;;) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
       key(service),
@@ -43,7 +43,11 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
     );
     if (item) return decodeWork(item);
   }
+  throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses a new generation: its attribute is damaged`);
 }
+
+/** Other callers win some tries. More than this number fail only if no try can succeed, as with an attribute of another type. */
+const maxTries = 20;
 
 /**
  * Takes the lease if it is free or expired and one of the controllers is not done. Resolves to the current item, whose generation the run covers, or to
@@ -164,7 +168,7 @@ function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): 
 
 export function decodeWork(item: Item | undefined): WorkItem {
   if (!item) return noWork;
-  const number = (name: string): number => (item[name] as number | undefined) ?? 0;
+  const number = (name: string): number => (typeof item[name] === 'number' ? item[name] : 0);
   const state = (c: Controller): ControllerState =>
     Object.fromEntries(fields.map((field) => [field, number(attribute(c, field))])) as { [F in keyof ControllerState]: number };
   const id = item['lease'] as string | undefined;

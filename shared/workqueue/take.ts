@@ -41,7 +41,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     attempt = { leaseId: lease.id, wasTakenOver: false };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
-  for (;;) {
+  for (let tries = 0; tries < maxClaims; tries++) {
     const read = await readWork(deps.table, service);
     const controllers = controllersToRun(message, read);
     if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, controllers } };
@@ -56,7 +56,11 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
+  throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses each claim: an attribute is damaged`);
 }
+
+/** Other workers win some claims. More than this number fail only if no claim can succeed, as with an attribute of another type. */
+const maxClaims = 20;
 
 interface Busy {
   readonly service: ServiceKey;

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { workKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
@@ -62,4 +64,16 @@ it('a lease of another worker is none of this worker’s, whatever was lost befo
   expect((await takeWork(deps, message)).kind).toBe('claimed');
   expect((await takeWork(deps, message)).kind).toBe('lease-busy');
   expect(bounced).toEqual(['Bounced']);
+});
+
+it('a damaged attribute of the work item, by which each claim is refused, ends the try with an error', async () => {
+  const { table, deps, message } = await workFor();
+  await table.update(workKey('c', 'ns', 'svc'), { set: { ep_done: 9, sl_done: true as never } });
+  await expect(takeWork(deps, message)).rejects.toThrow('the work item of c ns/svc refuses each claim: an attribute is damaged');
+});
+
+it('a damaged generation of the work item refuses a read of the API server with an error', async () => {
+  const { table } = await workFor();
+  await table.update(workKey('c', 'ns', 'svc'), { set: { gen: 'x' as never } });
+  await expect(addGenerationForApiRead(table, { cluster: 'c', namespace: 'ns', name: 'svc' }, 1)).rejects.toThrow('its attribute is damaged');
 });
