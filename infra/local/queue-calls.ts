@@ -4,7 +4,7 @@ import http from 'node:http';
 /** `input` and the answer are as in the SQS API. Rejects if the queues' process refuses the call or does not answer. */
 export type QueueCall = <Answer>(operation: string, input: object, signal?: AbortSignal) => Promise<Answer>;
 
-/** Stands in for Lambda's pollers, whose work is no part of a function's. `queueUrl`: any queue of the process. */
+/** Stands in for Lambda's pollers, which work outside of the functions. `queueUrl`: any queue of the process. */
 export function queueCalls(queueUrl: string): QueueCall {
   const { hostname, port } = new URL(queueUrl);
   const agent = new http.Agent({ keepAlive: true });
