@@ -168,13 +168,14 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     whyNotNow: service && whyNotWritten(service, metaThen),
   };
   const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
-  if (reason !== undefined) return notKnown(atMs, reason);
+  const restored = restoredAfter(meta, sinceGap, atMs);
+  if (reason !== undefined) return notKnown(atMs, [reason, ...restored].join('; '));
   const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
   const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);
   const caveats = [
     ...then.caveats,
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
-    ...restoredAfter(meta, sinceGap, atMs),
+    ...restored,
     ...(meta.writerConflict && isNewest
       ? ['another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown']
       : []),

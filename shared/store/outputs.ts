@@ -127,6 +127,24 @@ const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): WriteConditio
   any: [{ absent: 'v' }, { attribute: 'v', is, value: version }],
 });
 
+/** A late worker may have put back the body before. The delta of this version then belongs to no body, and the output is unknown until it is replaced. */
+const isNewerDelta = (record: OutputRecord, { version }: SavedBody): WriteCondition => ({
+  any: [
+    isNewer(record),
+    {
+      all: [
+        { attribute: 'v', is: '=', value: record.version },
+        {
+          any: [
+            { attribute: 'of', is: '<', value: version },
+            { attribute: 'of', is: '>', value: version },
+          ],
+        },
+      ],
+    },
+  ],
+});
+
 export interface SaveLimits {
   /** Size of a write unit, bytes. */
   readonly unitBytes: number;
@@ -146,7 +164,7 @@ export async function saveOutputs(
     const key = keyOf('written', service, record);
     const body = bodies.get(key.sk);
     const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
-    if (delta) return table.put(delta, isNewer(record));
+    if (delta) return table.put(delta, isNewerDelta(record, body));
     const item = bodyItem(key, record, savedBytes);
     stored.set(key.sk, savedBodyOf(item));
     return putBody(table, service, record, item);

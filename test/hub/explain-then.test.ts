@@ -26,6 +26,12 @@ async function switchTo(world: HubWorld, to: ChosenMode): Promise<void> {
   await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `${from} → ${to}`, mode: { from, to } });
 }
 
+/** As sweep does when it knows. */
+async function restored({ table, now }: HubWorld): Promise<void> {
+  const record = (await readCluster(table, cluster)) as ClusterRecord;
+  await beginIncarnation(table, record, { state: 'unbound', session: 's1', uid: record.uid, sinceMs: now }, now);
+}
+
 function optedIn(): RawObject {
   const service = aService({ selector: undefined });
   return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
@@ -131,6 +137,18 @@ describe('a service that is handed over', () => {
     await pass(20);
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringMatching(/^Not known: not written since /) });
   });
+
+  it('a time after a hand-back is not known for the restore too, if the hub knew of that later', async () => {
+    const small = await handedOver();
+    const { world, pass } = small;
+    await handedBack(small);
+    const between = world.now;
+    await pass(60);
+    await restored(world);
+    expect((await then(world, between)).summary).toMatch(
+      /^Not known: served by the built-in controllers since .*; the cluster was restored, or created again, before /,
+    );
+  });
 });
 
 describe('a cluster in shadow mode', () => {
@@ -207,9 +225,7 @@ it('a time before the hub knew that the cluster was restored is uncertain, back 
   await pass(8);
   const between = world.now;
   await pass(60);
-  const record = (await readCluster(world.table, cluster)) as ClusterRecord;
-  const session = { state: 'unbound', session: 's1', uid: record.uid, sinceMs: world.now } as const;
-  await beginIncarnation(world.table, record, session, world.now);
+  await restored(world);
   expect((await then(world, between)).caveats).toEqual([
     `the cluster was restored, or created again, before ${timeText(world.now)}: its addresses just before are unknown`,
   ]);

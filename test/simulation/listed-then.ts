@@ -160,7 +160,8 @@ export class ListedThen {
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
     if (reason.startsWith('served by the built-in controllers since')) return isBeside && (!listing.isOurs || goesBack !== 'never');
-    if (reason.startsWith('not written since')) return (isBeside && !listing.isOurs) || listing.writer === 'none' || listing.writer === undefined;
+    if (reason.startsWith('not written since'))
+      return (isBeside && (!listing.isOurs || goesBack !== 'never')) || listing.writer === 'none' || listing.writer === undefined;
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))

@@ -152,6 +152,9 @@ describe('a body that a late worker has saved', () => {
     const object = { metadata: { name: 'svc', resourceVersion: '7', labels: {} } };
     expect(await readOutputs(table, service)).toEqual([{ kind, name, uid, version: versionOf(1, '7'), generation, object, isMetadataOnly: true }]);
     expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBeUndefined();
+    // A run has read it from the API server, as it is since version 9.
+    expect(await save(table, large('9', [2]))).toBeDefined();
+    expect(await readOutputs(table, service)).toEqual([large('9', [2])]);
     await save(table, large('13', [4]));
     expect(await readOutputs(table, service)).toEqual([large('13', [4])]);
   });
