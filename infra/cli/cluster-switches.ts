@@ -78,13 +78,19 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
     if (!meta) continue;
     // A pause enqueues no service, because a paused cluster has no runs. The switch back enqueues every service.
     say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
-    if (meta.mode === 'active' && mode !== 'active')
-      say(
-        `${meta.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: let kube-controller-manager's controllers return after that`,
-      );
+    if (stops(meta, mode))
+      say(`${meta.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(meta)}`);
   }
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
 }
+
+/** A pause also ends the writes for Services that opt in, and of imports. */
+const stops = (from: ClusterRecord, mode: ChosenMode): boolean =>
+  (from.mode === 'active' && mode !== 'active') ||
+  (mode === 'paused' && from.mode !== 'paused' && (from.optIn === 'active' || from.clusterset.imports === 'active'));
+
+const nextWriter = ({ mode }: ClusterRecord): string =>
+  mode === 'active' ? "let kube-controller-manager's controllers return after that" : 'let another hub write after that';
 
 export async function wakeServices(hub: Hub, id: string): Promise<string> {
   try {

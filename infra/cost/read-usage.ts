@@ -1,5 +1,5 @@
 /** Reads a hub's usage from CloudWatch, its table and the records of its clusters. */
-import { type CloudWatchClient, DescribeAlarmsCommand, ListMetricsCommand, type Metric, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
+import { type CloudWatchClient, ListMetricsCommand, type Metric } from '@aws-sdk/client-cloudwatch';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { adviceOn, HubError } from '#infra/cli/hub-errors.ts';
@@ -8,9 +8,11 @@ import { readDashboard, readMetrics } from '#infra/console/cloudwatch-metrics.ts
 import { deployedDashboard, type MetricQuery } from '#infra/console/dashboard-body.ts';
 import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
 import { fleetDashboard } from '#infra/monitoring/dashboards.ts';
-import { listClusters, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, listClusters, type QueueUrls, readCluster } from '#shared/clusters/record.ts';
+import { functionRoles, logGroupNameOf } from '#shared/contract/log-groups.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import { dirtyIndex } from '#shared/contract/table-attributes.ts';
+import { readAlarms } from './hub-alarms.ts';
 import { type ClusterUsage, type CountedFunction, type HubUsage, stepSeconds, type TableUsage } from './hub-usage.ts';
 
 export interface UsageDeps {
@@ -32,20 +34,20 @@ export async function readUsage(deps: UsageDeps, days: number): Promise<HubUsage
     const table = await readTable(deps, reader);
     if (table.consumed.every(({ reads, writes }) => [...reads, ...writes].every((n) => n === 0)))
       throw new UsageError(`CloudWatch has no units of the last ${days} days: check --table, AWS_REGION and AWS_PROFILE`);
-    const functions = await readFunctions(reader, await functionNames(deps, region));
-    const alarms = await alarmsOf(cloudWatch, hubName);
+    const names = await functionNames(deps, region);
+    const functions = await readFunctions(reader, names);
     const namespace = metricsNamespaceOf(hubName);
-    const logGroups = (await listMetrics(cloudWatch, 'AWS/Logs', 'IncomingBytes')).flatMap(({ Dimensions = [] }) =>
-      Dimensions.flatMap(({ Name, Value = '' }) => (Name === 'LogGroupName' && Value.startsWith(`${hubName}-`) ? [Value] : [])),
-    );
+    const records = await registeredClusters(hub.table);
+    const resources = new Set([hub.tableName, ...Object.values(names), ...records.flatMap(({ queues }) => queueNames(queues))]);
+    const logGroups = functionRoles.map((role) => logGroupNameOf(hubName, role));
     return {
       days,
       table,
       functions,
       logBytes: (await reader.sums(logGroups.map((LogGroupName) => query('AWS/Logs', 'IncomingBytes', { LogGroupName })))).reduce(add, 0),
       customMetrics: (await listMetrics(cloudWatch, namespace)).length,
-      ...alarms,
-      clusters: await readClusters(deps, reader),
+      ...(await readAlarms(cloudWatch, { namespace, resources })),
+      clusters: await readClusters(records, reader),
       writtenRuns: (await reader.sums([query(namespace, 'SyncsWritten', {})]))[0] ?? 0,
     };
   } catch (error) {
@@ -128,27 +130,34 @@ async function readFunctions(reader: MetricReader, names: { readonly [role in Co
 
 const queueMetrics = ['NumberOfMessagesSent', 'NumberOfMessagesReceived', 'NumberOfEmptyReceives'] as const;
 
-async function readClusters({ hub: { table } }: UsageDeps, reader: MetricReader): Promise<readonly ClusterUsage[]> {
-  const records = (await Promise.all((await listClusters(table)).map((id) => readCluster(table, id)))).filter(
-    (record) => record?.queues !== undefined,
-  );
-  const queues = records.flatMap((record) => (record?.queues ? [record.queues.events, record.queues.syncs] : []));
+type Registered = ClusterRecord & { readonly queues: QueueUrls };
+
+async function registeredClusters(table: Hub['table']): Promise<readonly Registered[]> {
+  const records = await Promise.all((await listClusters(table)).map((id) => readCluster(table, id)));
+  return records.filter((record): record is Registered => record?.queues !== undefined);
+}
+
+const queueName = (url: string): string => url.split('/').at(-1) ?? '';
+/** With the dead-letter queues of a cluster's own queues. */
+const queueNames = ({ events, syncs, parked, quarantine }: QueueUrls): readonly string[] =>
+  [events, `${events}-dead`, syncs, `${syncs}-dead`, parked, quarantine].map(queueName);
+
+async function readClusters(records: readonly Registered[], reader: MetricReader): Promise<readonly ClusterUsage[]> {
   const sums = await reader.sums(
-    queues.flatMap((url) => queueMetrics.map((name) => query('AWS/SQS', name, { QueueName: url.split('/').at(-1) ?? '' }))),
+    records.flatMap(({ queues: { events, syncs } }) =>
+      [events, syncs].flatMap((url) => queueMetrics.map((name) => query('AWS/SQS', name, { QueueName: queueName(url) }))),
+    ),
   );
-  return records.flatMap((record, i) => {
-    if (!record) return [];
+  return records.map((record, i) => {
     const [sent = 0, received = 0, empty = 0, syncsSent = 0, syncsReceived = 0, syncsEmpty = 0] = sums.slice(i * 6, i * 6 + 6);
-    return [
-      {
-        id: record.id,
-        hasImports: record.clusterset.imports !== 'off',
-        hasSecret: record.api?.auth.type === 'secret',
-        sent: sent + syncsSent,
-        received: received + syncsReceived,
-        emptyReceives: empty + syncsEmpty,
-      },
-    ];
+    return {
+      id: record.id,
+      hasImports: record.clusterset.imports !== 'off',
+      hasSecret: record.api?.auth.type === 'secret',
+      sent: sent + syncsSent,
+      received: received + syncsReceived,
+      emptyReceives: empty + syncsEmpty,
+    };
   });
 }
 
@@ -162,20 +171,3 @@ async function listMetrics(client: CloudWatchClient, Namespace: string, MetricNa
   } while (NextToken);
   return found;
 }
-
-/** Names of alarms begin with their stack's, and those with the hub's. */
-async function alarmsOf(client: CloudWatchClient, hubName: string): Promise<Pick<HubUsage, 'alarmMetrics' | 'compositeAlarms'>> {
-  let [alarmMetrics, compositeAlarms] = [0, 0];
-  let NextToken: string | undefined;
-  do {
-    const answer = await client.send(
-      new DescribeAlarmsCommand({ AlarmNamePrefix: `${hubName}-`, AlarmTypes: ['MetricAlarm', 'CompositeAlarm'], NextToken }),
-    );
-    alarmMetrics += (answer.MetricAlarms ?? []).map(metricsOfAlarm).reduce(add, 0);
-    compositeAlarms += answer.CompositeAlarms?.length ?? 0;
-    NextToken = answer.NextToken;
-  } while (NextToken);
-  return { alarmMetrics, compositeAlarms };
-}
-
-const metricsOfAlarm = ({ Metrics = [] }: MetricAlarm): number => Math.max(1, Metrics.filter(({ MetricStat }) => MetricStat).length);

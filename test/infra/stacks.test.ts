@@ -349,10 +349,10 @@ describe('a cluster', () => {
   });
 });
 
-it('the stacks have no physical names but those of dashboards, queues and roles, which begin with the hub’s, so that two hubs can live in one account', () => {
+it('the stacks have no physical names but those of dashboards, queues, logs and roles, which begin with the hub’s, so that two hubs can live in one account', () => {
   const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'LogGroupName', 'PolicyName'];
   const isOfHub = (property: string, value: unknown): boolean =>
-    (property === 'QueueName' || property === 'RoleName') && JSON.stringify(value).replace('{"Fn::Join":["",[', '').startsWith('"Fleet-');
+    ['QueueName', 'RoleName', 'LogGroupName'].includes(property) && JSON.stringify(value).replace('{"Fn::Join":["",[', '').startsWith('"Fleet-');
   for (const template of [hubTemplate, snapshotTemplate, cluster]) {
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,

@@ -149,6 +149,19 @@ it.concurrent('a cluster that has left is listed as such and cannot be switched'
   expect(await modeOf('gone')).toBe('draining');
 });
 
+it.concurrent('a pause of a cluster whose Services opt in prints the same time, for another hub', { timeout: 60_000 }, async () => {
+  for (const [id, optIn] of [
+    ['opted-in', 'active'],
+    ['compared', 'off'],
+  ] as const) {
+    await hub.register(id);
+    await switchMode(hub.table, id, 'shadow', Date.now());
+    await switchOptIn(hub.table, id, optIn, Date.now());
+  }
+  expect((await cluster('pause', 'opted-in')).output).toMatch(/^opted-in {2}a worker may still write until \S+Z: let another hub write after that$/m);
+  expect((await cluster('pause', 'compared')).output).not.toContain('may still write');
+});
+
 it('`pause --all` pauses every registered cluster, with removed clusters and clusters without queues in the list', { timeout: 60_000 }, async () => {
   await hub.register('still-here');
   await hub.register('left');

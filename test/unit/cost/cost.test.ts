@@ -107,6 +107,11 @@ const dashboard = JSON.stringify({
   ),
 });
 
+const stat = (Id: string, Value: string) => ({
+  Id,
+  MetricStat: { Metric: { Namespace: 'AWS/X', MetricName: 'X', Dimensions: [{ Name: 'N', Value }] }, Period: 60, Stat: 'Sum' },
+});
+
 const aws: AwsData = {
   table: { TableSizeBytes: 1e9, BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' } },
   dashboard,
@@ -116,16 +121,22 @@ const aws: AwsData = {
     if (name === 'ConsumedReadCapacityUnits') return index ? undefined : 20 * period;
     if (name === 'Invocations') return dimensions['FunctionName'] === 'fn-ingest' ? 1_000 : undefined;
     if (name === 'NumberOfMessagesReceived') return dimensions['QueueName'] === 'Shop-a-events' ? 500 : undefined;
-    if (name === 'IncomingBytes') return 1e9;
+    if (name === 'IncomingBytes') return dimensions['LogGroupName'] === 'Shop-ingest' ? 1e9 : undefined;
     return undefined;
   },
-  metrics: (namespace) =>
-    namespace === 'AWS/Logs'
-      ? ['Shop-hub-IngestLogs', 'Other-hub-IngestLogs'].map((Value) => ({ Dimensions: [{ Name: 'LogGroupName', Value }] }))
-      : [{ MetricName: 'EventsIn' }, { MetricName: 'SyncLatency' }],
+  metrics: () => [{ MetricName: 'EventsIn' }, { MetricName: 'SyncLatency' }],
+  // Their names are of an app's own stacks.
   alarms: {
-    MetricAlarms: [{ AlarmName: 'Shop-hub-A' }, { AlarmName: 'Shop-hub-B', Metrics: ['x', 'y'].map((Id) => ({ Id, MetricStat: {} as never })) }],
-    CompositeAlarms: [{ AlarmName: 'Shop-hub-C' }],
+    MetricAlarms: [
+      { AlarmName: 'Platform-A', Namespace: 'FleetEndpoints/Shop', MetricName: 'SyncsLate' },
+      { AlarmName: 'Platform-B', Metrics: ['Shop-a-events-dead', 'fn-sync'].map((Value, i) => stat(`m${i}`, Value)) },
+      { AlarmName: 'Platform-C', Namespace: 'FleetEndpoints/Shop-2', MetricName: 'SyncsLate' },
+      { AlarmName: 'Shop-hub-D', Metrics: [stat('m0', 'Other-a-events')] },
+    ],
+    CompositeAlarms: [
+      { AlarmName: 'Platform-E', AlarmRule: 'ALARM("arn:aws:cloudwatch:eu-west-1:1:alarm:Platform-A")' },
+      { AlarmName: 'Shop-hub-F', AlarmRule: 'ALARM("arn:aws:cloudwatch:eu-west-1:1:alarm:Platform-C")' },
+    ],
   },
 };
 
