@@ -46,7 +46,7 @@ export class Session {
     this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, pageSize, failFast, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
-    const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps, uid) };
+    const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {

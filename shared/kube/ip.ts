@@ -21,8 +21,16 @@ export function canonicalIP(text: string): IP | undefined {
       return octets && { family: 'IPv4', text: octets.join('.') };
     }
     if (c === colon) {
-      const groups = parseIPv6(text);
-      return groups && formatGroups(groups);
+      const canonical = canonicalIPv6(text);
+      const mapped = canonical && /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical);
+      if (!mapped) return canonical === undefined ? undefined : { family: 'IPv6', text: canonical };
+      return {
+        family: 'IPv4',
+        text: groupsOf(canonical)
+          .slice(6)
+          .flatMap((group) => [group >> 8, group & 0xff])
+          .join('.'),
+      };
     }
   }
   return undefined;
@@ -33,7 +41,7 @@ export function parsedIP(text: string): { readonly family: AddressType; readonly
   const ip = canonicalIP(text);
   if (!ip) return undefined;
   const isIPv4 = ip.family === 'IPv4';
-  const parts = (isIPv4 ? parseIPv4(ip.text) : parseIPv6(ip.text)) ?? [];
+  const parts = isIPv4 ? ip.text.split('.').map(Number) : groupsOf(ip.text);
   return { family: ip.family, bits: parts.reduce((bits, part) => (bits << (isIPv4 ? 8n : 16n)) | BigInt(part), 0n) };
 }
 
@@ -63,76 +71,28 @@ function isCanonicalIPv4(text: string): boolean {
 
 function parseIPv4(text: string): readonly number[] | undefined {
   const parts = text.split('.');
-  if (parts.length !== 4) return undefined;
-  const octets: number[] = [];
-  for (const part of parts) {
-    const octet = parseDigits(part, 10, 0xff);
-    if (octet === undefined) return undefined;
-    octets.push(octet);
-  }
-  return octets;
+  const octets = parts.map(Number);
+  return parts.length === 4 && parts.every((part) => /^\d+$/.test(part)) && octets.every((octet) => octet <= 255) ? octets : undefined;
 }
 
-/** Eight groups of 16 bits. */
-function parseIPv6(text: string): readonly number[] | undefined {
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const [head, tail] = halves.map((half, i) => parseGroups(half, i === halves.length - 1));
-  if (!head) return undefined;
-  if (halves.length === 1) return head.length === 8 ? head : undefined;
-  // "::" stands for one group at least
-  if (!tail || head.length + tail.length > 7) return undefined;
+/** Returns the text by RFC 5952, as URLs have it. Groups may have any number of leading zeros, and the last two may be an IPv4 address. */
+function canonicalIPv6(text: string): string | undefined {
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const octets = last.includes('.') ? parseIPv4(last) : undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = octets ?? [];
+  const hex = octets ? `${text.slice(0, -last.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}` : text;
+  if (!/^[\da-f:]+$/i.test(hex)) return undefined;
+  const url = `http://[${hex.replace(/(?<![\da-f])0+(?=[\da-f])/gi, '')}]`;
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined;
+}
+
+/** Eight groups of 16 bits of a canonical address. */
+function groupsOf(text: string): readonly number[] {
+  const [head = [], tail = []] = text.split('::').map((half) =>
+    half
+      .split(':')
+      .filter((group) => group !== '')
+      .map((group) => Number.parseInt(group, 16)),
+  );
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
-}
-
-/** Groups between colons; the last one of the address may be an IPv4 address, which makes two. */
-function parseGroups(text: string, last: boolean): readonly number[] | undefined {
-  if (text === '') return [];
-  const parts = text.split(':');
-  const groups: number[] = [];
-  for (const [i, part] of parts.entries()) {
-    if (last && i === parts.length - 1 && part.includes('.')) {
-      const octets = parseIPv4(part);
-      if (!octets) return undefined;
-      const [a, b, c, d] = octets as [number, number, number, number];
-      groups.push(a * 256 + b, c * 256 + d);
-    } else {
-      const group = parseDigits(part, 16, 0xffff);
-      if (group === undefined) return undefined;
-      groups.push(group);
-    }
-  }
-  return groups;
-}
-
-function formatGroups(groups: readonly number[]): IP {
-  if (groups[5] === 0xffff && groups.slice(0, 5).every((g) => g === 0)) {
-    const [high, low] = [groups[6] as number, groups[7] as number];
-    return { family: 'IPv4', text: [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.') };
-  }
-  // the first of the longest runs of two zero groups or more
-  let start = -1;
-  let length = 1;
-  for (let i = 0; i < 8; i++) {
-    let end = i;
-    while (groups[end] === 0) end++;
-    if (end - i > length) [start, length] = [i, end - i];
-    i = Math.max(i, end - 1);
-  }
-  const hex = groups.map((g) => g.toString(16));
-  const text = start < 0 ? hex.join(':') : `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`;
-  return { family: 'IPv6', text };
-}
-
-function parseDigits(text: string, base: 10 | 16, max: number): number | undefined {
-  let n = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    const lower = c | 0x20;
-    const digit = c >= zero && c <= 0x39 ? c - zero : base === 16 && lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-    if (digit < 0) return undefined;
-    n = n * base + digit;
-    if (n > max) return undefined;
-  }
-  return text === '' ? undefined : n;
 }

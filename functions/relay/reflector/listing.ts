@@ -63,7 +63,7 @@ export class Listing {
     // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would look current.
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
     this.#attempts.now('listing', purpose);
-    if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(clock.now(), signal);
+    if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(signal);
     const floor = this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.base : undefined);
     const onVersion = (version: string): void => this.onAnswer(version);
     const request = { kind: this.#kind, header: outbox.header, pageSize: this.#pageSize, floor, beside: purpose === 'repair', onVersion };

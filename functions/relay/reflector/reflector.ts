@@ -64,24 +64,21 @@ export class Reflector {
     const { clock, outbox } = this.#deps;
     let brought = false;
     let malformedAt: string | undefined;
-    let brokenAtMs: number | undefined;
-    for (let attempt = 0; ; ) {
+    let isResumed = false;
+    for (let attempt = 0; ; isResumed = true) {
       const openedAt = clock.now();
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
       try {
-        if (brokenAtMs !== undefined) {
+        if (isResumed) {
           const floor = this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from;
-          this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, brokenAtMs, signal));
+          this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, signal));
         }
-        brokenAtMs = undefined;
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
-        brokenAtMs = clock.now();
         this.#watched = true;
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
-        brokenAtMs = clock.now();
         this.#watched ||= progress.begun;
         this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
         this.#watched = true;

@@ -104,17 +104,15 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
 }
 
 async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
-  for (const draft of plan.create) {
-    const error = await attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m));
+  const calls = [
+    ...plan.create.map((draft) => () => attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m))),
+    ...plan.update.map((slice) => () => attempt('update', update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m))),
+    ...plan.delete.map((slice) => () => attempt('delete', remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m))),
+  ];
+  for (const call of calls) {
+    const error = await call();
     // A terminating namespace accepts no new objects and deletes the present ones (ES-61).
-    if (error) return error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause) ? undefined : error;
-  }
-  for (const slice of plan.update) {
-    const error = await attempt('update', update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m));
-    if (error) return error;
-  }
-  for (const slice of plan.delete) {
-    const error = await attempt('delete', remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m));
+    if (error?.verb === 'create' && error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause)) return undefined;
     if (error) return error;
   }
   observeFinalize(run, whole, plan);
