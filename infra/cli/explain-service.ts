@@ -8,11 +8,10 @@ import { explainSet } from '#shared/explain/explain-set.ts';
 import type { Explanation } from '#shared/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, isAlive, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, objectsIn, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
 import { readCounts } from '#shared/store/service-counts.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
@@ -60,10 +59,10 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const meta = await readCluster(table, key.cluster);
   if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeRecords, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
+  const [serviceRecord, podRecords, nodeList, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
-    readObjects({ table, cluster: key.cluster }, 'Node', ''),
+    objectsIn({ table, cluster: key.cluster }, 'Node', ''),
     readSaved(table, key, meta),
     readWork(table, key),
     readHints(table, key),
@@ -78,13 +77,11 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const pods = podRecords.map(
     (r): KnownPod => ({
       name: r.name,
-      pod: isAlive(r) ? decodeProjection('Pod', key.namespace, r.name, r.projection) : undefined,
+      pod: decodeObjectOf('Pod', r),
       past: r.unnotifiedLabels ?? [],
     }),
   );
-  const nodes = new Map(
-    nodeRecords.flatMap((r): [string, Node][] => (isAlive(r) ? [[r.name, decodeProjection('Node', '', r.name, r.projection)]] : [])),
-  );
+  const nodes = new Map(nodeList.map((node) => [node.metadata.name, node]));
   const withContent = outputs.filter((o) => !o.isMetadataOnly);
   const saved = {
     endpoints: withContent.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,

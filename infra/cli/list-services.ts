@@ -4,7 +4,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { writerFacts } from '#shared/explain/writer-facts.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
-import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { objectsIn } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 
 export interface ServiceName {
@@ -29,8 +29,8 @@ export async function listServices(table: Table, cluster: string): Promise<reado
 
 export async function readServices(table: Table, cluster: string): Promise<readonly Service[]> {
   const namespaces = await namespacesInRange({ table, cluster }, 'Service');
-  const perNamespace = await concurrently(16, namespaces, (ns) => readObjects({ table, cluster }, 'Service', ns.name));
-  return perNamespace.flat().flatMap((record) => (isAlive(record) ? (decodeObjectOf('Service', record) ?? []) : []));
+  const perNamespace = await concurrently(16, namespaces, (ns) => objectsIn({ table, cluster }, 'Service', ns.name));
+  return perNamespace.flat();
 }
 
 /** `headless`, or the type of the Service. */

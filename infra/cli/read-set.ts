@@ -14,7 +14,7 @@ import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -56,7 +56,7 @@ export async function readSet(table: Table, meta: ClusterRecord, { namespace, na
 }
 
 async function readZones(table: Table, cluster: string): Promise<readonly string[]> {
-  return zonesOf((await readObjects({ table, cluster }, 'Node', '')).flatMap((r) => decodeObjectOf('Node', r) ?? []));
+  return zonesOf(await objectsIn({ table, cluster }, 'Node', ''));
 }
 
 type NameInNamespace = Pick<ServiceKey, 'namespace' | 'name'>;
@@ -68,13 +68,13 @@ async function readSource(table: Table, cluster: string, { namespace, name }: Na
   const service = stored && withOptInSelector(stored, record.optIn);
   const selector = service?.spec?.selector;
   if (!service || !selector) return { record, exported: undefined };
-  const [pods, nodes] = await Promise.all([readObjects({ table, cluster }, 'Pod', namespace), readObjects({ table, cluster }, 'Node', '')]);
+  const [pods, nodes] = await Promise.all([objectsIn({ table, cluster }, 'Pod', namespace), objectsIn({ table, cluster }, 'Node', '')]);
   return {
     record,
     exported: {
       service,
-      pods: pods.flatMap((r) => decodeObjectOf('Pod', r) ?? []).filter((pod) => selectorMatches(selector, pod.metadata.labels)),
-      nodes: new Map(nodes.flatMap((r) => decodeObjectOf('Node', r) ?? []).map((node) => [node.metadata.name, node] as const)),
+      pods: pods.filter((pod) => selectorMatches(selector, pod.metadata.labels)),
+      nodes: new Map(nodes.map((node) => [node.metadata.name, node] as const)),
     },
   };
 }

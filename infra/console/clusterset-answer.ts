@@ -5,11 +5,11 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { isHalfSilent } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { ClustersetKind, ObjectOfKind, Service } from '#shared/kube/types.ts';
+import type { Service } from '#shared/kube/types.ts';
 import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { listImportReports } from '#shared/store/import-report.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, readObject, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
@@ -38,9 +38,9 @@ const maxPending = 1_000;
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
   const imports = importsAnything(record);
   const [exported, imported, namespaces, reports, owed] = await Promise.all([
-    alive(table, record.id, 'ServiceExport'),
-    alive(table, record.id, 'ServiceImport'),
-    imports ? alive(table, record.id, 'Namespace') : [],
+    objectsIn({ table, cluster: record.id }, 'ServiceExport', ''),
+    objectsIn({ table, cluster: record.id }, 'ServiceImport', ''),
+    imports ? objectsIn({ table, cluster: record.id }, 'Namespace', '') : [],
     imports ? listImportReports(table, record.id) : [],
     imports ? table.queryDirty(record.id, now, maxPending) : [],
   ]);
@@ -60,10 +60,6 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
       }),
     ),
   };
-}
-
-async function alive<K extends ClustersetKind>(table: Table, cluster: string, kind: K): Promise<readonly ObjectOfKind[K][]> {
-  return (await readObjects({ table, cluster }, kind, '')).flatMap((record) => decodeObjectOf(kind, record) ?? []);
 }
 
 /** Returns each name that a cluster exports, has a ServiceExport for, or imports while its exporters are unknown. */

@@ -8,7 +8,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
+import { objectsIn } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { ServiceEntry } from './api-types.ts';
 
@@ -18,18 +18,13 @@ export async function serviceRows(table: Table, cluster: string): Promise<readon
   if (!meta) return [];
   const byNamespace = Map.groupBy(await readServices(table, cluster), (service) => service.metadata.namespace ?? '');
   const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
-    const pods = await podsOf(table, cluster, namespace);
+    const pods = await objectsIn({ table, cluster }, 'Pod', namespace);
     return services.map((service): ServiceEntry => {
       const { name: writer, why } = writerFacts(service, meta);
       return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, ...podCounts(service, pods) };
     });
   });
   return rows.flat();
-}
-
-async function podsOf(table: Table, cluster: string, namespace: string): Promise<readonly Pod[]> {
-  const records = await readObjects({ table, cluster }, 'Pod', namespace);
-  return records.flatMap((record) => (isAlive(record) ? (decodeObjectOf('Pod', record) ?? []) : []));
 }
 
 /** Counts by the Ready condition. A pod that is being deleted, or has run to its end, is not counted. */

@@ -1,7 +1,7 @@
 /** The Pods of a namespace. Every run reads all of them, also an import's run for a source, and caches none. */
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { objectsIn } from '#shared/store/objects.ts';
 import { RangeTooLarge } from '#shared/store/table.ts';
 import { SharedReads } from './shared-reads.ts';
 
@@ -37,7 +37,7 @@ export class NamespacePods implements Pods {
 
 async function readPods(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly Pod[]> {
   try {
-    return (await readObjects(store, 'Pod', namespace, { maxBytes })).flatMap((record) => decodeObjectOf('Pod', record) ?? []);
+    return await objectsIn(store, 'Pod', namespace, { maxBytes });
   } catch (error) {
     if (!(error instanceof RangeTooLarge)) throw error;
     throw new PodsTooLarge(`the Pods of namespace ${namespace} of cluster ${store.cluster} have more than ${maxBytes} bytes`, { cause: error });

@@ -103,6 +103,16 @@ export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecor
   return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
 }
 
+/** Returns the objects of the kind in the namespace whose names lie in the range. */
+export async function objectsIn<K extends InputKind>(
+  store: ClusterStore,
+  kind: K,
+  namespace: string,
+  range?: KeyRange,
+): Promise<readonly ObjectOfKind[K][]> {
+  return (await readObjects(store, kind, namespace, range)).flatMap((record) => decodeObjectOf(kind, record) ?? []);
+}
+
 /** A record without a readable version is replaced in any case. A condition on its version would always fail, and its writer would retry for ever. */
 function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined {
   if (!before) return { absent: 'v' };

@@ -26,8 +26,8 @@ const queries: Record<string, Bound> = {
   'infra/cli/list-services.ts readServices': 'command',
   'infra/cli/read-set.ts readSource': 'command',
   'infra/cli/read-set.ts readZones': 'command',
-  'infra/console/clusterset-answer.ts alive': 'command',
-  'infra/console/service-rows.ts podsOf': 'command',
+  'infra/console/clusterset-answer.ts readMember': 'command',
+  'infra/console/service-rows.ts serviceRows': 'command',
   'shared/clusters/audit.ts listAudit': 'command',
   'shared/clusters/clusterset-membership.ts listImporters': 'bounded',
   'shared/clusters/record.ts listClusters': 'bounded',
@@ -46,6 +46,7 @@ const queries: Record<string, Bound> = {
   'shared/store/object-keys.ts firstNamesOf': 'keys',
   'shared/store/object-keys.ts objectNamesIn': 'keys',
   'shared/store/objects.ts objectPages': 'paged',
+  'shared/store/objects.ts objectsIn': 'caller',
   'shared/store/objects.ts readObjects': 'caller',
   'shared/store/outputs.ts forgetOutputs': 'bounded',
   'shared/store/outputs.ts readOddServices': 'keys',
@@ -64,7 +65,7 @@ interface Query {
   readonly line: string;
 }
 
-const verbs = /\.query\(|\b(?:inPages|pagesOf|keysIn|readObjects|objectPages)\(/;
+const verbs = /\.query\(|\b(?:inPages|pagesOf|keysIn|readObjects|objectsIn|objectPages)\(/;
 const declaration = /^(?:export )?(?:async )?function\*? (\w+)|^(?:export )?const (\w+) = |^ {2}(?:async )?\*?(#?\w+)\(.*\{$/;
 
 function queriesOf(file: string, source: string): readonly Query[] {
@@ -72,7 +73,7 @@ function queriesOf(file: string, source: string): readonly Query[] {
   return source.split('\n').flatMap((line) => {
     const found = declaration.exec(line);
     if (found) name = found[1] ?? found[2] ?? found[3] ?? '';
-    const isDeclaration = /function\*? (?:inPages|pagesOf|keysIn|readObjects|objectPages)\(/.test(line);
+    const isDeclaration = /function\*? (?:inPages|pagesOf|keysIn|readObjects|objectsIn|objectPages)\b/.test(line);
     return verbs.test(line) && !isDeclaration && !/^\s*(?:\*|\/\/|\/\*)/.test(line) ? [{ place: `${file} ${name}`, line: line.trim() }] : [];
   });
 }
