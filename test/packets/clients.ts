@@ -1,8 +1,7 @@
 /** Clients in pods: each asks at a fixed rate, and every answer is kept. */
 import { until } from '#test/cluster/faults/until.ts';
-import type { ControlPlane } from '#test/support/control-plane.ts';
-import { kubectl } from '#test/support/relay-install.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
+import type { User } from './user.ts';
 
 export interface Answer {
   /** Unix time of the request, in ms. */
@@ -33,6 +32,8 @@ export interface Question {
 
 export interface Clients {
   readonly answers: readonly Answer[];
+  /** Answers to requests since a time. */
+  since(atMs: number): readonly Answer[];
   /** Waits until an answer to a request after `sinceMs` matches. Throws if none comes in time. */
   answered(matches: (answer: Answer) => boolean, sinceMs: number, withinMs?: number): Promise<Answer>;
   /** Resolves when each client has this many more answers. */
@@ -52,6 +53,7 @@ export function startClients(nodes: ClusterNodes, pods: readonly string[], { to,
   );
   return {
     answers,
+    since: (atMs) => answers.filter((a) => a.atMs >= atMs),
     async answered(matches, sinceMs, withinMs = 60_000) {
       const found = await until(() => answers.find((a) => a.atMs >= sinceMs && matches(a)), withinMs);
       if (!found) throw new Error(`no such answer from ${to} in ${withinMs / 1000} s; the last: ${JSON.stringify(answers.slice(-3))}`);
@@ -83,7 +85,7 @@ export function firstAnswerMs(answers: readonly Answer[], pod: string, sinceMs: 
 }
 
 /** Makes pods that run nothing, spread over the nodes. */
-export async function makeClients(nodes: ClusterNodes, controlPlane: ControlPlane, namespace: string, count: number): Promise<readonly string[]> {
+export async function makeClients({ nodes, apply }: User, namespace: string, count: number): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, i) => `client-${i}`);
   const items = names.map((name, i) => ({
     apiVersion: 'v1',
@@ -95,7 +97,7 @@ export async function makeClients(nodes: ClusterNodes, controlPlane: ControlPlan
       containers: [{ name: 'c', image: 'client' }],
     },
   }));
-  await kubectl(controlPlane, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await apply(items);
   for (const name of names) await nodes.event(`${namespace}/${name}`, 'ready');
   return names.map((name) => `${namespace}/${name}`);
 }

@@ -1,22 +1,17 @@
 /** Clusters with nodes and DNS, one hub over all of them, and exported Services. */
 import { builtInControllers, type Fleet, startFleet } from '#test/multi-cluster/fleet.ts';
-import { kubectl } from '#test/support/relay-install.ts';
-import { type ClusterNodes, startNodes } from './cluster-nodes.ts';
+import { startNodes } from './cluster-nodes.ts';
 import { startDns } from './dns.ts';
 import { apiAddress } from './network.ts';
+import { type User, userOf } from './user.ts';
 import { deployment, namespaceOf, type Servers, service } from './workload.ts';
 
-export interface MemberNodes {
-  readonly nodes: ClusterNodes;
-  kubectl(...args: readonly string[]): Promise<string>;
-  apply(objects: readonly object[]): Promise<void>;
+export interface MemberNodes extends User {
   /**
    * Deploys and exports. Resolves when the pods are ready. They serve for 8 s after their deletion: importers follow after importBatchSeconds, and a
    * busy machine needs its time.
    */
   deployExported(servers: Servers, exportAnnotations?: { readonly [key: string]: string }): Promise<void>;
-  /** `kubectl rollout restart`. Resolves when the update is complete. */
-  update(namespace: string, name?: string): Promise<void>;
 }
 
 export interface Clusterset {
@@ -43,10 +38,7 @@ export async function startClusterset(ids: readonly string[], nodesEach = 2): Pr
     for (const id of ids) {
       const { controlPlane, api } = fleet.members[id] as Fleet['members'][string];
       const nodes = await startNodes({ cluster: id, controlPlane, api, nodes: nodesEach });
-      started.set(
-        id,
-        memberNodes(nodes, (args, input) => kubectl(controlPlane, args, input)),
-      );
+      started.set(id, memberNodes(userOf(controlPlane, nodes)));
       await startDns(nodes, controlPlane, { multicluster: true });
     }
   } catch (e) {
@@ -71,23 +63,14 @@ export async function startClusterset(ids: readonly string[], nodesEach = 2): Pr
   };
 }
 
-function memberNodes(nodes: ClusterNodes, run: (args: readonly string[], input?: string) => Promise<string>): MemberNodes {
-  const self: MemberNodes = {
-    nodes,
-    kubectl: (...args) => run(args),
-    apply: async (items) => void (await run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))),
+function memberNodes(user: User): MemberNodes {
+  return {
+    ...user,
     async deployExported(servers, annotations = {}) {
       const { name = 'web', namespace } = servers;
       const serviceExport = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name, namespace, annotations } };
-      await self.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 8, ...servers }), serviceExport]);
-      await rolledOut(namespace, name);
-    },
-    async update(namespace, name = 'web') {
-      await run(['rollout', 'restart', `deployment/${name}`, '-n', namespace]);
-      await rolledOut(namespace, name);
+      await user.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 8, ...servers }), serviceExport]);
+      await user.rolledOut(namespace, name);
     },
   };
-  const rolledOut = (namespace: string, name: string): Promise<string> =>
-    run(['rollout', 'status', `deployment/${name}`, '-n', namespace, '--timeout=120s']);
-  return self;
 }

@@ -1,4 +1,7 @@
 /** The measured figures of a run, printed as tables of docs/benchmarks.md at the end. */
+import { expect } from 'vitest';
+import { type Answer, lost } from './clients.ts';
+
 const tables = new Map<string, Map<string, Map<string, string>>>();
 
 /** `row` and `column` are in the order of their first figure. */
@@ -8,6 +11,12 @@ export function figure(table: string, row: string, column: string, value: string
   const columns = rows.get(row) ?? new Map<string, string>();
   rows.set(row, columns);
   columns.set(column, value);
+}
+
+/** Notes how many requests were lost. Throws unless all were answered. */
+export function nothingLost(table: string, row: string, column: string, answers: readonly Answer[]): void {
+  figure(table, row, column, `${lost(answers).length} of ${answers.length}`);
+  expect(lost(answers)).toEqual([]);
 }
 
 export function printFigures(): void {

@@ -1,31 +1,25 @@
 /** One cluster with nodes, whose endpoints are written by the hub, by kube-controller-manager, or by both as with opt-in. */
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findRun } from '#test/cluster/faults/scene.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type Observed, observe } from '#test/e2e/observed.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
-import { applyAccess, grantRelaysRights, kubectl, writerConnection } from '#test/support/relay-install.ts';
+import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/relay-install.ts';
 import { type ClusterNodes, startNodes } from './cluster-nodes.ts';
 import { apiAddress } from './network.ts';
+import { type User, userOf } from './user.ts';
 
 /** The roles of clusters: the hub in place of the two controllers, these alone, and the hub beside them. */
 export type Writer = 'fleet-endpoints' | 'kube-controller-manager' | 'opt-in';
 
-export interface OneCluster {
-  readonly controlPlane: ControlPlane;
+export interface OneCluster extends User {
   readonly api: Api;
+  readonly controlPlane: ControlPlane;
   readonly observed: Observed;
-  readonly nodes: ClusterNodes;
-  readonly lines: readonly string[];
-  /** Standard output of kubectl. */
-  kubectl(...args: readonly string[]): Promise<string>;
-  apply(objects: readonly object[]): Promise<void>;
-  /** `npm run cluster -- …` against the hub; CLUSTER stands for its cluster. */
-  command(...args: readonly string[]): Promise<string>;
+  /** The last output of the hub and of the nodes' programs. */
+  readonly said: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -41,7 +35,7 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
   const controllers = [...workloads, ...(writer === 'fleet-endpoints' ? [] : endpoints)].join();
   const controlPlane = await startControlPlane({ controllers, address: apiAddress('a') });
   const api = connectApi(controlPlane.connection);
-  let [run, pid, cluster]: [LocalRun | undefined, number, string] = [undefined, 0, ''];
+  let run: LocalRun | undefined;
   let observed: Observed | undefined;
   let nodes: ClusterNodes | undefined;
   const stop = async (): Promise<void> => {
@@ -53,9 +47,7 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
     if (writer !== 'kube-controller-manager') {
       const kubeconfig = await hubsKubeconfig(controlPlane, writer);
       run = startLocalRun(['--kubeconfig', kubeconfig, ...flags[writer]]);
-      const [, consoleUrl = ''] = await run.line(/console at (http\S+)/, 120_000);
-      [, cluster = ''] = await run.line(/^ready: (\S+)/, 120_000);
-      ({ pid } = await findRun(consoleUrl));
+      await run.line(/^ready: /, 120_000);
     }
     observed = await observe(api);
     nodes = await startNodes({ cluster: 'a', controlPlane, api, nodes: nodeCount });
@@ -64,23 +56,13 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
     throw e;
   }
   return {
-    controlPlane,
+    ...userOf(controlPlane, nodes),
     api,
+    controlPlane,
     observed,
-    nodes,
-    get lines() {
-      return run?.lines ?? [];
+    get said() {
+      return [...(run?.lines.slice(-40) ?? []), ...(nodes?.said.slice(-60) ?? [])];
     },
-    kubectl: (...args) => kubectl(controlPlane, args),
-    apply: async (items) => void (await kubectl(controlPlane, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))),
-    command: (...args) =>
-      new Promise((resolve, reject) => {
-        const env = { ...process.env, HUB: String(pid) };
-        const words = args.map((word) => (word === 'CLUSTER' ? cluster : word));
-        execFile('npm', ['run', '-s', 'cluster', '--', ...words], { env }, (error, stdout, stderr) =>
-          error ? reject(new Error(`${words.join(' ')}: ${stdout}${stderr}`, { cause: error })) : resolve(stdout + stderr),
-        );
-      }),
     stop,
   };
 }

@@ -1,42 +1,25 @@
 /** A Service of 50 pods is handed over to the hub and back, while its pods are updated. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { annotationSelector, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { ours, served, theirs } from '#test/cluster/opt-in/beside.ts';
-import { type Clients, lost, makeClients, startClients } from './clients.ts';
-import { figure, ms, printFigures } from './figures.ts';
-import { type OneCluster, startOneCluster } from './one-cluster.ts';
-import { deployment, namespaceOf, service } from './workload.ts';
+import { type AskedCluster, startAskedCluster } from './asked-cluster.ts';
+import { figure, ms, nothingLost, printFigures } from './figures.ts';
+import { stopAfterwards } from './suite.ts';
 
 const namespace = 'shop';
 const replicas = 50;
-const rounds = process.env['PACKETS'] === 'all' ? 5 : 1;
+const isLong = process.env['PACKETS'] === 'all';
+afterAll(printFigures);
 
 describe('a Service that opts in', () => {
-  let cluster: OneCluster;
-  let asking: Clients;
-  let hasFailed = false;
+  let cluster: AskedCluster['cluster'];
+  let asking: AskedCluster['asking'];
   beforeAll(async () => {
-    cluster = await startOneCluster('opt-in');
     const annotations = { [annotationSelector]: 'app=web' };
-    await cluster.apply([namespaceOf(namespace), service({ namespace, annotations }), deployment({ namespace, replicas })]);
-    const clients = await makeClients(cluster.nodes, cluster.controlPlane, namespace, 6);
-    await updated();
-    const address = (await cluster.api.get('Service', namespace, 'web'))?.spec?.clusterIP;
-    asking = startClients(cluster.nodes, clients, { to: `http://${address}:80` });
-    await asking.more(20);
+    ({ cluster, asking } = await startAskedCluster('opt-in', { namespace, replicas, annotations }));
   });
-  afterEach(({ task }) => {
-    hasFailed ||= task.result?.state === 'fail';
-  });
-  afterAll(async () => {
-    await asking?.stop();
-    if (hasFailed) console.log([...(cluster?.lines.slice(-40) ?? []), ...(cluster?.nodes.said.slice(-60) ?? [])].join('\n'));
-    await cluster?.stop();
-    printFigures();
-  });
+  stopAfterwards(() => cluster);
 
-  const updated = () => cluster.kubectl('rollout', 'status', 'deployment/web', '-n', namespace, '--timeout=120s');
-  const restart = () => cluster.kubectl('rollout', 'restart', 'deployment/web', '-n', namespace);
   const select = (selector: { readonly app: string | null }) => cluster.api.patch('Service', namespace, 'web', { spec: { selector } } as never);
   const writtenBy = (manager: typeof optInManagedBy | typeof slicesManagedBy): Promise<void> =>
     cluster.observed.eventually(() => {
@@ -47,28 +30,26 @@ describe('a Service that opts in', () => {
     }, 90_000);
 
   it.each([
-    ['while its pods stay', false],
-    ['amid a rolling update each time', true],
-  ])('a Service is handed over and back %s, and loses no request', async (how, amidUpdates) => {
+    { how: 'while its pods stay', amidUpdates: false, rounds: isLong ? 2 : 1 },
+    { how: 'amid a rolling update each time', amidUpdates: true, rounds: isLong ? 3 : 1 },
+  ])('a Service is handed over and back $how, and loses no request', { timeout: 600_000 }, async ({ how, amidUpdates, rounds }) => {
     const from = Date.now();
     const took: { readonly [manager: string]: number[] } = { [optInManagedBy]: [], [slicesManagedBy]: [] };
     for (let round = 0; round < rounds; round++) {
       for (const manager of [optInManagedBy, slicesManagedBy] as const) {
-        if (amidUpdates) await restart();
+        if (amidUpdates) await cluster.restart(namespace);
         await select({ app: manager === optInManagedBy ? null : 'web' });
         const begun = Date.now();
         await writtenBy(manager);
         took[manager]?.push(Date.now() - begun);
-        if (amidUpdates) await updated();
+        if (amidUpdates) await cluster.rolledOut(namespace);
         await asking.more(30);
       }
     }
-    const answers = asking.answers.filter((a) => a.atMs >= from);
-    const note = (column: string, value: string): void => figure('Opt-in: hand-overs of a Service of 50 pods', how, column, value);
-    note('hand-overs', String(rounds * 2));
-    note('former slices deleted after, to the hub', ms(took[optInManagedBy] ?? []));
-    note('and back', ms(took[slicesManagedBy] ?? []));
-    note('requests lost', `${lost(answers).length} of ${answers.length}`);
-    expect(lost(answers)).toEqual([]);
+    const title = 'Opt-in: hand-overs of a Service of 50 pods';
+    figure(title, how, 'hand-overs', String(rounds * 2));
+    figure(title, how, 'former slices deleted after, to the hub', ms(took[optInManagedBy] ?? []));
+    figure(title, how, 'and back', ms(took[slicesManagedBy] ?? []));
+    nothingLost(title, how, 'requests lost', asking.since(from));
   });
 });

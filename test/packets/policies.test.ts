@@ -1,36 +1,30 @@
 /** One cluster, other kinds of Services: dual stack, headless by DNS, internalTrafficPolicy and topology hints; the same script for both writers. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '#test/cluster/faults/until.ts';
-import { type Answer, type Clients, lost, makeClients, type Question, startClients } from './clients.ts';
+import { type Answer, type Clients, makeClients, type Question, startClients } from './clients.ts';
 import { startDns } from './dns.ts';
-import { figure, printFigures } from './figures.ts';
+import { nothingLost, printFigures } from './figures.ts';
 import { dnsAddress } from './network.ts';
 import { type OneCluster, startOneCluster, type Writer } from './one-cluster.ts';
+import { stopAfterwards } from './suite.ts';
 import { deployment, namespaceOf, service } from './workload.ts';
 
 const namespace = 'shop';
+const title = 'One cluster: requests lost in a rolling update of 4 pods';
 const writers: readonly Writer[] = ['kube-controller-manager', 'fleet-endpoints'];
 afterAll(printFigures);
 
 describe.each(writers)('other kinds of Services with endpoints of %s', (writer) => {
   let cluster: OneCluster;
   let clients: readonly string[];
-  let hasFailed = false;
   beforeAll(async () => {
     cluster = await startOneCluster(writer);
     await startDns(cluster.nodes, cluster.controlPlane);
     await cluster.apply([namespaceOf(namespace), deployment({ namespace, replicas: 4 })]);
-    clients = await makeClients(cluster.nodes, cluster.controlPlane, namespace, 4);
-    await rolledOut();
+    clients = await makeClients(cluster, namespace, 4);
+    await cluster.rolledOut(namespace);
   });
-  afterEach(({ task }) => {
-    hasFailed ||= task.result?.state === 'fail';
-  });
-  afterAll(async () => {
-    if (hasFailed) console.log([...(cluster?.lines.slice(-40) ?? []), ...(cluster?.nodes.said.slice(-60) ?? [])].join('\n'));
-    await cluster?.stop();
-  });
-  const rolledOut = () => cluster.kubectl('rollout', 'status', 'deployment/web', '-n', namespace, '--timeout=60s');
+  stopAfterwards(() => cluster);
 
   /** Makes a Service of the same pods, and returns the addresses of it. */
   async function made(name: string, spec: object): Promise<readonly string[]> {
@@ -48,13 +42,11 @@ describe.each(writers)('other kinds of Services with endpoints of %s', (writer) 
       await asking.answered((a) => a.error === undefined, 0);
       await ready(asking);
       const from = Date.now();
-      await cluster.kubectl('rollout', 'restart', 'deployment/web', '-n', namespace);
-      await rolledOut();
+      await cluster.update(namespace);
       await asking.more(60);
-      const answers = (await asking.stop()).filter((a) => a.atMs >= from);
-      figure('One cluster: requests lost in a rolling update of 4 pods', what, writer, `${lost(answers).length} of ${answers.length}`);
-      expect(lost(answers)).toEqual([]);
-      return answers;
+      await asking.stop();
+      nothingLost(title, what, writer, asking.since(from));
+      return asking.since(from);
     } finally {
       await asking.stop();
     }
@@ -86,27 +78,24 @@ describe.each(writers)('other kinds of Services with endpoints of %s', (writer) 
 
   it('topology hints: a client is answered from its zone, and from elsewhere while its zone has no pod', async () => {
     const [address] = await made('zoned', { trafficDistribution: 'PreferSameZone' });
-    const zoned = (asking: Clients) => until(() => asking.answers.length > 100 && nearOnly(asking.answers.slice(-100)));
-    await updated('trafficDistribution PreferSameZone', { to: `http://${address}:80` }, async (asking) =>
-      expect(await zoned(asking), 'answered by their zone').toBe(true),
-    );
+    const zoned = async (asking: Clients): Promise<void> => {
+      const is = await until(() => asking.answers.length > 100 && nearOnly(asking.answers.slice(-100)));
+      if (!is) throw new Error(`not answered by their zone: ${JSON.stringify(asking.answers.slice(-20))}`);
+    };
+    await updated('trafficDistribution PreferSameZone', { to: `http://${address}:80` }, zoned);
     const asking = startClients(cluster.nodes, clients, { to: `http://${address}:80` });
     try {
-      expect(await zoned(asking), 'answered by their zone').toBe(true);
+      await zoned(asking);
       // One pod is left, in one of both zones.
       const from = Date.now();
       await cluster.kubectl('scale', '-n', namespace, 'deployment/web', '--replicas=1');
       expect(await until(() => new Set(asking.answers.slice(-100).map((a) => a.pod)).size === 1)).toBe(true);
+      // Pods that end count for the placement of new ones, which could all go to one zone.
+      await cluster.rolledOut(namespace);
       await cluster.kubectl('scale', '-n', namespace, 'deployment/web', '--replicas=4');
-      expect(await zoned(asking), 'answered by their zone again').toBe(true);
-      const answers = (await asking.stop()).filter((a) => a.atMs >= from);
-      figure(
-        'One cluster: requests lost in a rolling update of 4 pods',
-        'a zone without pods, and back',
-        writer,
-        `${lost(answers).length} of ${answers.length}`,
-      );
-      expect(lost(answers)).toEqual([]);
+      await zoned(asking);
+      await asking.stop();
+      nothingLost(title, 'a zone without pods, and back', writer, asking.since(from));
     } finally {
       await asking.stop();
     }

@@ -1,42 +1,42 @@
 /** Which pods of an import answer: the preferred cluster, fail-over, session affinity, UDP; and an exporter whose API is cut off. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '#test/cluster/faults/until.ts';
-import { type Answer, type Clients, lost, makeClients, startClients } from './clients.ts';
+import { type Clients, makeClients, startClients } from './clients.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
-import { figure, printFigures } from './figures.ts';
+import { nothingLost, printFigures } from './figures.ts';
+import { stopAfterwards } from './suite.ts';
 
 const namespace = 'shop';
 const title = 'Across two clusters: which pods answer';
+afterAll(printFigures);
 
 describe('an import of two clusters', () => {
   let set: Clusterset;
   let clients: readonly string[];
-  let hasFailed = false;
   beforeAll(async () => {
     set = await startClusterset(['a', 'b']);
     for (const id of ['a', 'b']) await set.of(id).deployExported({ namespace, replicas: 3 });
-    clients = await makeClients(set.of('a').nodes, set.fleet.members['a']!.controlPlane, namespace, 4);
+    clients = await makeClients(set.of('a'), namespace, 4);
   });
-  afterEach(({ task }) => {
-    hasFailed ||= task.result?.state === 'fail';
-  });
-  afterAll(async () => {
-    if (hasFailed) console.log(set?.said.join('\n'));
-    await set?.stop();
-    printFigures();
-  });
+  stopAfterwards(() => set);
 
-  async function asked(name: string, scheme: 'http' | 'udp', body: (asking: Clients) => Promise<void>): Promise<readonly Answer[]> {
-    const address = await set.importAddress('a', namespace, name);
-    const asking = startClients(set.of('a').nodes, clients, { to: `${scheme}://${address}:80` });
-    await asking.answered((a) => a.error === undefined, 0);
+  /** Asks an import, and asserts that no request is lost since the time that the body returns. */
+  async function asked(
+    what: string,
+    to: { readonly name: string; readonly scheme: 'http' | 'udp' },
+    body: (asking: Clients) => Promise<number>,
+  ): Promise<void> {
+    const address = await set.importAddress('a', namespace, to.name);
+    const asking = startClients(set.of('a').nodes, clients, { to: `${to.scheme}://${address}:80` });
     try {
-      await body(asking);
+      await asking.answered((a) => a.error === undefined, 0);
+      const from = await body(asking);
+      await asking.stop();
+      nothingLost(title, what, 'requests lost', asking.since(from));
     } finally {
       await asking.stop();
     }
-    return asking.answers;
   }
   /** Resolves when the last 100 answers are from these clusters alone, and from all of them. */
   const answering = async (asking: Clients, ids: readonly string[]): Promise<void> => {
@@ -50,51 +50,46 @@ describe('an import of two clusters', () => {
   it('an import with prefer: local is answered by its own cluster, fails over without a lost request, and returns', async () => {
     const annotations = { 'fleet-endpoints/prefer': 'local' };
     for (const id of ['a', 'b']) await set.of(id).deployExported({ name: 'near', namespace, replicas: 3 }, annotations);
-    let from = 0;
-    const answers = await asked('near', 'http', async (asking) => {
+    await asked('prefer: local, fail-over to the other cluster and back', { name: 'near', scheme: 'http' }, async (asking) => {
       await answering(asking, ['a']);
-      from = Date.now();
+      const from = Date.now();
       await set.of('a').kubectl('scale', '-n', namespace, 'deployment/near', '--replicas=0');
       await answering(asking, ['b']);
       await set.of('a').kubectl('scale', '-n', namespace, 'deployment/near', '--replicas=3');
       await answering(asking, ['a']);
+      return from;
     });
-    const counted = answers.filter((a) => a.atMs >= from);
-    figure(title, 'prefer: local, fail-over to the other cluster and back', 'requests lost', `${lost(counted).length} of ${counted.length}`);
-    expect(lost(counted)).toEqual([]);
   });
 
   it('an import with sessionAffinity answers a client from one pod', async () => {
     const affinity = { sessionAffinity: 'ClientIP' };
     for (const id of ['a', 'b']) await set.of(id).deployExported({ name: 'sticky', namespace, replicas: 3, service: affinity });
-    const answers = await asked('sticky', 'http', async (asking) => {
+    await asked('session affinity: each client is answered by one pod', { name: 'sticky', scheme: 'http' }, async (asking) => {
       // The import has had its pods of both clusters for a while.
-      await asking.more(100);
+      await asking.more(50);
+      const from = Date.now();
+      await asking.more(50);
+      const pods = (client: string) => new Set(asking.since(from).flatMap((a) => (a.client === client && a.pod ? [a.pod] : [])));
+      for (const client of clients) expect(pods(client), client).toHaveProperty('size', 1);
+      return from;
     });
-    const counted = answers.slice(-200);
-    for (const client of clients) expect(new Set(counted.filter((a) => a.client === client).map((a) => a.pod)), client).toHaveProperty('size', 1);
-    expect(lost(counted)).toEqual([]);
   });
 
   it('an import answers UDP, and a rolling update of the exporter loses no datagram', async () => {
-    let from = 0;
-    const answers = await asked('web', 'udp', async (asking) => {
+    await asked('UDP, rolling update of the exporter', { name: 'web', scheme: 'udp' }, async (asking) => {
       await answering(asking, ['a', 'b']);
-      from = Date.now();
+      const from = Date.now();
       await set.of('b').update(namespace);
       await asking.more(60);
+      return from;
     });
-    const counted = answers.filter((a) => a.atMs >= from);
-    figure(title, 'UDP, rolling update of the exporter', 'requests lost', `${lost(counted).length} of ${counted.length}`);
-    expect(lost(counted)).toEqual([]);
   });
 
   it('traffic goes on while the API server of the exporter does not answer for 60 s, and follows it afterwards', async () => {
     const pid = set.fleet.members['b']!.controlPlane.apiServer.pid as number;
-    let from = 0;
-    const answers = await asked('web', 'http', async (asking) => {
+    await asked('API server of the exporter frozen for 60 s, then a rolling update', { name: 'web', scheme: 'http' }, async (asking) => {
       await answering(asking, ['a', 'b']);
-      from = Date.now();
+      const from = Date.now();
       process.kill(pid, 'SIGSTOP');
       try {
         // The length of the outage is what is tried.
@@ -104,14 +99,7 @@ describe('an import of two clusters', () => {
       }
       await set.of('b').update(namespace);
       await answering(asking, ['a', 'b']);
+      return from;
     });
-    const counted = answers.filter((a) => a.atMs >= from);
-    figure(
-      title,
-      'API server of the exporter frozen for 60 s, then a rolling update',
-      'requests lost',
-      `${lost(counted).length} of ${counted.length}`,
-    );
-    expect(lost(counted)).toEqual([]);
   });
 });

@@ -172,11 +172,9 @@ export class HubWorld {
     for (const kind of of) await this.#sendList(kind, listId);
   }
 
-  /** `kubernetes`: the cluster's version. */
-  async sendHeartbeat(kubernetes?: string): Promise<void> {
+  async sendHeartbeat(): Promise<void> {
     const high = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    const version = kubernetes !== undefined && { kubernetes };
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0, ...version } as EventsMessage);
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0 } as EventsMessage);
   }
 
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */

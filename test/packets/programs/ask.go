@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,6 +27,8 @@ type asker struct {
 	network string
 	timeout time.Duration
 	client  *http.Client
+	// The last source port.
+	port atomic.Uint32
 
 	mu  sync.Mutex
 	out *json.Encoder
@@ -59,6 +63,7 @@ func ask() {
 		fmt.Fprintf(os.Stderr, "ask: --to %q: http://HOST:PORT or udp://HOST:PORT is needed\n", to)
 		os.Exit(2)
 	}
+	a.port.Store(rand.Uint32())
 	a.target, a.network = target, "ip"+family
 	a.client = &http.Client{Timeout: a.timeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: a.dial}}
 
@@ -136,7 +141,26 @@ func (a *asker) dial(ctx context.Context, network, at string) (net.Conn, error) 
 			return nil, err
 		}
 	}
-	return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(host, port))
+	dialer := &net.Dialer{}
+	if network == "tcp" {
+		dialer.LocalAddr = &net.TCPAddr{Port: a.nextPort()}
+		dialer.Control = reuseAddress
+	}
+	return dialer.DialContext(ctx, network, net.JoinHostPort(host, port))
+}
+
+// nextPort repeats a source port after minutes only. Conntrack keeps the entry of an unanswered request for two minutes: a request from the same port
+// would follow it to the former pod, whatever kube-proxy's rules are by then.
+func (a *asker) nextPort() int {
+	const first, ports = 10_000, 55_000
+	return first + int(a.port.Add(1)%ports)
+}
+
+// reuseAddress lets a port be used that a former program of the same pod has used.
+func reuseAddress(_, _ string, connection syscall.RawConn) error {
+	var failed error
+	err := connection.Control(func(fd uintptr) { failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) })
+	return errors.Join(err, failed)
 }
 
 func (a *asker) lookUp(ctx context.Context, name string) (string, error) {
