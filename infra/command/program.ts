@@ -17,7 +17,9 @@ import { startCommand } from './start-command.ts';
 /** docs/commands.md has them. */
 const exitCodes = { done: 0, failed: 1, wrongUse: 2 } as const;
 
-export function program(): Command {
+export const program = (): Command => programs().all;
+
+function programs() {
   const all = new Command(packageName)
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
@@ -43,8 +45,8 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
   ])
     all.addCommand(command);
   // Adds the commands `completion` and, hidden, `complete`, which the shells call.
-  tab(all, { completionCommandName: 'completion' });
-  return answering(all);
+  const completed = tab(all, { completionCommandName: 'completion' });
+  return { all: answering(all), completed };
 }
 
 /** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. */
@@ -67,7 +69,14 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exit();
   });
   try {
-    await program().parseAsync([...args], { from: 'user' });
+    const { all, completed } = programs();
+    if (args[0] === 'complete') {
+      const { completeNames } = await import('./complete-names.ts');
+      await completeNames(completed, args.slice(args.indexOf('--') + 1));
+    }
+    await all.parseAsync([...args], { from: 'user' });
+    // A question to the hub that came too late may still be open.
+    if (args[0] === 'complete') process.exit();
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // The library has already printed a mistake on the command line.

@@ -1,16 +1,11 @@
 /** The local stand-in for Lambda's SQS event source mapping: polls a queue, calls the handler, deletes what succeeded. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ChangeMessageVisibilityBatchCommand,
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Log } from '#shared/telemetry/port.ts';
 import { failedMessages } from './batch-response.ts';
+import { type QueueCall, queueCalls } from './queue-calls.ts';
 
 /** The response is untyped, because batch-response.ts checks it as Lambda does. */
 export type SqsFunction = (event: SQSEvent, context: Context) => Promise<unknown>;
@@ -21,7 +16,6 @@ export interface EventSourceMapping {
 }
 
 export interface MappingOptions {
-  readonly sqs: SQSClient;
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly functionName: string;
@@ -44,7 +38,8 @@ export interface MappingOptions {
  *   does not handle a message twice at once.
  */
 export function startEventSourceMapping(options: MappingOptions): EventSourceMapping {
-  const { sqs, queueUrl, batchSize = 10, maximumConcurrency, log } = options;
+  const { queueUrl, batchSize = 10, maximumConcurrency, log } = options;
+  const call = queueCalls(queueUrl);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -70,26 +65,20 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
   }
 
   async function receive(): Promise<Message[]> {
-    const command = new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
-      MaxNumberOfMessages: batchSize,
-      WaitTimeSeconds: 20,
-      MessageSystemAttributeNames: ['All'],
-      MessageAttributeNames: ['All'],
-    });
-    return (await sqs.send(command, { abortSignal: stopping.signal })).Messages ?? [];
+    const input = { QueueUrl: queueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: 20, MessageSystemAttributeNames: ['All'] };
+    return (await call<{ readonly Messages?: Message[] }>('ReceiveMessage', input, stopping.signal)).Messages ?? [];
   }
 
   async function invokeAndDelete(messages: readonly Message[]): Promise<void> {
     const start = performance.now();
-    const handled = keepInvisible(messages, options);
+    const handled = keepInvisible(messages, call, options);
     const failed = await invoke(messages, options).finally(handled);
     options.onInvocation?.({ ms: performance.now() - start, failed: failed === 'all' });
     const done = messages.filter((m) => failed !== 'all' && !failed.has(m.MessageId as string));
     if (done.length === 0) return;
     const Entries = done.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle }));
     try {
-      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      await call('DeleteMessageBatch', { QueueUrl: queueUrl, Entries });
     } catch (error) {
       log.warn('messages cannot be deleted and will be handled again', { queueUrl, messages: done.length, error });
     }
@@ -106,10 +95,10 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
 }
 
 /** Renews the visibility timeout until the returned function is called. */
-function keepInvisible(messages: readonly Message[], { sqs, queueUrl, visibilitySeconds, log }: MappingOptions): () => void {
+function keepInvisible(messages: readonly Message[], call: QueueCall, { queueUrl, visibilitySeconds, log }: MappingOptions): () => void {
   const Entries = messages.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: visibilitySeconds }));
   const timer = setInterval(() => {
-    sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch((error: unknown) => {
+    call('ChangeMessageVisibilityBatch', { QueueUrl: queueUrl, Entries }).catch((error: unknown) => {
       log.warn('messages may be handled twice at once', { queueUrl, messages: messages.length, error });
     });
   }, visibilitySeconds * 500);

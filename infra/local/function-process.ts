@@ -1,5 +1,4 @@
 /** The process of a Lambda function: the real handler behind an event source mapping for each cluster's queue. */
-import { SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
@@ -18,8 +17,6 @@ export interface FunctionOptions {
 }
 
 export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
-  // Each cluster has a long poll open all the time, and the SDK's default of 50 sockets is too small.
-  const sqs = new SQSClient({ requestHandler: { httpAgent: { keepAlive: true, maxSockets: 1_000 } } });
   const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
   const queues = JSON.parse(process.env[hubEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
@@ -34,7 +31,6 @@ export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurr
   };
   const mappings = Object.values(queues).map((urls) =>
     startEventSourceMapping({
-      sqs,
       queueUrl: urls[queue],
       queueArn: `arn:aws:sqs:${process.env['AWS_REGION']}:000000000000:${urls[queue].split('/').at(-1)}`,
       functionName: name,

@@ -10,8 +10,8 @@ import { floors } from './latency/floor.ts';
 import { measure, scenarios } from './latency/scenarios.ts';
 
 console.log('From a pod’s change in the cluster to the write of its slice, accepted by the API server\n');
-console.log('| | p50 / p99 / p99.9 ms | changes |');
-console.log('| --- | --- | --- |');
+console.log('| | p50 / p99 / p99.9 ms | changes | runs of 100 changes | Lambda ms a change |');
+console.log('| --- | --- | --- | --- | --- |');
 for (const scenario of scenarios) console.log(await measure(scenario));
 
 console.log('\nWhat it cannot be less than\n');

@@ -78,7 +78,7 @@ export interface EventView {
 export const recorded = ['upstream-v1.37.2', 'random-v1.37.2'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
 
 /** `dual-stack` of `dual-stack-11-003`. */
-export const familyOf = ({ id }: Vector): string => id.replace(/(-\d+)+$/, '');
+export const familyOf = ({ id }: Pick<Vector, 'id'>): string => id.replace(/(-\d+)+$/, '');
 
 /** Vectors of a .jsonl or .jsonl.gz file, or of all such files in a folder. Throws with the file's name and the line. */
 export function readVectors(path: string): Vector[] {

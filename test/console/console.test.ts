@@ -274,8 +274,9 @@ describe('npm run explain', () => {
   async function command(name: string, ...args: readonly string[]) {
     const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
     const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
-    const env = { ...process.env, HUB: hub };
-    return promisify(execFile)('npm', ['run', '-s', name, '--', ...args], { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
+    const env = { ...process.env, HUB: hub, NODE_NO_WARNINGS: '1' };
+    const all = ['infra/command/fleet-endpoints.main.ts', name, ...args];
+    return promisify(execFile)(process.execPath, all, { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
   }
 
   it('explain prints the same in a terminal', async () => {
@@ -296,6 +297,17 @@ describe('npm run explain', () => {
       /^demo-1 shop\/web at \S+Z: \d+ of \d+ listed pods (was|were) ready to be reached; the last run on record before that wrote \d+ ms earlier/,
     );
     expect((await command('explain', 'demo-1', 'shop/web', '--at', '9d')).stderr).toMatch(/^error: \S+Z is too long ago: history is kept for 7 days/);
+  });
+
+  it('the shells are offered the names of clusters, namespaces and services', async () => {
+    const offered = async (...words: readonly string[]) => {
+      const { stdout } = await command('complete', '--', ...words);
+      return stdout.split('\n').flatMap((line) => (line.startsWith(':') || line === '' ? [] : line.trim()));
+    };
+    expect(await offered('explain', '')).toEqual(['demo-1', 'demo-2']);
+    expect(await offered('explain', 'demo-1', '')).toEqual(['payments/', 'shop/']);
+    expect(await offered('explain', 'demo-1', 'sh')).toContain('shop/web');
+    expect(await offered('history', 'demo-1', '-n', '')).toEqual(['payments', 'shop']);
   });
 
   it('an unknown name is answered by one line with the existing names', async () => {

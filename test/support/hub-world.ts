@@ -172,9 +172,11 @@ export class HubWorld {
     for (const kind of of) await this.#sendList(kind, listId);
   }
 
-  async sendHeartbeat(): Promise<void> {
+  /** `kubernetes`: the cluster's version. */
+  async sendHeartbeat(kubernetes?: string): Promise<void> {
     const high = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0 } as EventsMessage);
+    const version = kubernetes !== undefined && { kubernetes };
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0, ...version } as EventsMessage);
   }
 
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */

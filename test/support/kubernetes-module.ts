@@ -70,15 +70,18 @@ async function goMod(version: string): Promise<string> {
 /** Runs go; the answer is its standard output. */
 export async function go(args: readonly string[], cwd: string): Promise<string> {
   const options = { cwd, maxBuffer: 64 << 20, env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' } };
-  const { stdout } = await promisify(execFile)('go', [...args], options).catch((cause: Error & { readonly stderr?: string }) => {
-    throw new Error(
-      `go ${args.join(' ')} in ${cwd} failed: ${(cause.stderr || cause.message)
-        .split('\n')
-        .filter((line) => !line.startsWith('go: downloading'))
-        .slice(0, 20)
-        .join('\n')}`,
-    );
-  });
+  const { stdout } = await promisify(execFile)('go', [...args], options).catch(
+    (cause: Error & { readonly stdout?: string; readonly stderr?: string }) => {
+      // `go test` reports on its standard output, and its verdict comes last.
+      throw new Error(
+        `go ${args.join(' ')} in ${cwd} failed: ${(cause.stderr || cause.stdout || cause.message)
+          .split('\n')
+          .filter((line) => !line.startsWith('go: downloading'))
+          .slice(-20)
+          .join('\n')}`,
+      );
+    },
+  );
   return stdout;
 }
 

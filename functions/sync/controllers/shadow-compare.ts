@@ -10,7 +10,7 @@ import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
-import { annotationOverCapacity, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
+import { annotationOverCapacity, endpointsManagedBy, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
@@ -69,14 +69,14 @@ export function differencesOf(meta: ClusterRecord, key: ServiceKey, given: Input
   const { kubernetesVersion } = meta.relay;
   const inputs = hasFeature(kubernetesVersion, 'sidecarPorts') ? given : withoutSidecars(given);
   const { service, pods, outputs } = inputs;
-  const current = endpointsIn(outputs);
+  const written = endpointsIn(outputs);
+  const current = written && !hasFeature(kubernetesVersion, 'managedByLabel') ? withManagedBy(written) : written;
   const slices = slicesIn(outputs);
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
   const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
-  const isLabelled = hasFeature(kubernetesVersion, 'managedByLabel');
-  const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(isLabelled ? e : withoutManagedBy(e)) : []);
+  const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(e) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
@@ -91,9 +91,9 @@ function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
   return { ...inputs, pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({ ...pod, spec })) };
 }
 
-function withoutManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
-  const { [labelEndpointsManagedBy]: _, ...labels } = metadata.labels ?? {};
-  return { ...endpoints, metadata: { ...metadata, labels } };
+/** Without the label the hub would write the Endpoints anew, with labels whose change alone causes no write (EP-58). */
+function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
+  return { ...endpoints, metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } } };
 }
 
 function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {

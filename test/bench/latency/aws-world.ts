@@ -76,6 +76,8 @@ const freshMemory = () => ({
 export class AwsWorld {
   readonly store: Store;
   readonly scheduler = new Scheduler(startAt);
+  /** Totals since the start: milliseconds of functions that AWS bills, and runs of sync. */
+  readonly work = { lambdaMs: 0, runs: 0 };
   readonly #random: Random;
   readonly #options: AwsOptions;
   readonly #table = memoryTable();
@@ -135,6 +137,7 @@ export class AwsWorld {
     const timing: Timing = {
       scheduler: this.scheduler,
       draw: (name) => this.#draw(name),
+      units: () => this.#table.units.read + this.#table.units.write,
       onCall: (call) => {
         if (this.#isTimed) this.#options.onCall?.(call);
       },
@@ -236,6 +239,8 @@ export class AwsWorld {
     this.scheduler.after(coldMs, () => {
       const beganMs = this.now;
       void this.#run(stage, container, records).then((failed) => {
+        // AWS bills the start of a container too.
+        if (this.#isTimed) this.work.lambdaMs += coldMs + this.now - beganMs;
         if (wasWarm && this.#isTimed) {
           const bodies = records.map((r) => r.body);
           this.#options.onBatch?.(stage, this.now - beganMs, bodies);
@@ -259,7 +264,11 @@ export class AwsWorld {
         const api = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
         return timedApi(calls, api, this.#options.apiIsFarAway ?? false);
       },
-      metrics: { put() {} },
+      metrics: {
+        put: (name: string) => {
+          if (name === 'SyncDuration' && this.#isTimed) this.work.runs++;
+        },
+      },
       log: silent,
       now: () => this.now,
       random: () => this.#random.next(),

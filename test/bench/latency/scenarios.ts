@@ -61,6 +61,9 @@ const randomOf = (n: number, i: number): string => `00000000-0000-4000-8${String
 
 const small = { namespaces: 1, services: 20, podsPerService: 10 };
 
+/** As in the third load of `npm run churn`. */
+const storm = { namespaces: 1, services: 100, podsPerService: 20 };
+
 /** All of its pods are of one service. */
 const exported = { namespaces: 1, services: 1, podsPerService: 50 };
 
@@ -68,6 +71,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'quiet cluster: a change every 5 s', size: small, run: flips(4_000, 5_000) },
   { name: 'quiet cluster, API server 30 ms away', size: small, options: { apiIsFarAway: true }, run: flips(4_000, 5_000) },
   { name: 'busy cluster: 20 changes a second, 5,000 pods', size: { namespaces: 20, services: 25, podsPerService: 10 }, run: flips(6_000, 50) },
+  { name: 'storm: 300 changes a second on 100 services, in one namespace', size: storm, run: flips(6_000, 3.33) },
   { name: 'rollout of 50 pods within ten seconds', size: { namespaces: 1, services: 1, podsPerService: 50 }, run: rollouts(40) },
   { name: 'large service: 1,000 pods, a change every 5 s', size: { namespaces: 1, services: 1, podsPerService: 1_000 }, run: flips(400, 5_000) },
   {
@@ -91,5 +95,7 @@ export async function measure({ name, size, options, run }: Scenario): Promise<s
   const changes = new MeasuredChanges(world, isExported);
   await run(world, changes);
   if (changes.missing > 0) throw new Error(`${name}: ${changes.missing} changes were never shown`);
-  return `| ${name} | ${changes.summary()} | ${changes.latenciesMs.length} |`;
+  const { length: count } = changes.latenciesMs;
+  const { runs, lambdaMs } = world.work;
+  return `| ${name} | ${changes.summary()} | ${count} | ${((100 * runs) / count).toFixed(0)} | ${(lambdaMs / count).toFixed(0)} |`;
 }

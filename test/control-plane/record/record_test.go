@@ -1,6 +1,7 @@
 // Package record plays random clusters, and changes to them, to the upstream controllers in virtual time, and writes down what they made of
 // them: vectors for `npm run conformance`. A Go test because virtual time (testing/synctest) comes with one. `go test ./record -args -out FILE -in
-// VECTORS` plays given ones anew: those that were recorded elsewhere must come out the same, which is the test of this package.
+// VECTORS` plays given ones anew: those that were recorded elsewhere must come out the same, which is the test of this package. With `-outputs`
+// each step has the objects themselves, as the first play left them.
 package record
 
 import (
@@ -14,6 +15,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +33,7 @@ var (
 	from  = flag.Uint64("from", 1, "first seed")
 	seeds = flag.Uint64("seeds", 100, "number of seeds")
 	plays = flag.Int("plays", 20, "times that each one is played: what does not come out alike each time is left out")
+	whole = flag.Bool("outputs", false, "each step has its Endpoints and EndpointSlices as the first play left them")
 )
 
 const (
@@ -45,15 +48,19 @@ func TestRecord(t *testing.T) {
 	klog.SetLogger(klog.Logger{})
 	// Without the default one that slows errors down by the time of the last one: here each play begins at the same time.
 	utilruntime.ErrorHandlers = nil
+	// A worker of a controller goes on after a panic, and the vector is left out.
+	utilruntime.ReallyCrash = false
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, why any) { panicked.Store(fmt.Sprint(why)) }}
 	file, err := os.Create(*out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	recorded, undetermined := 0, 0
+	recorded, left := 0, 0
 	each(t, func(v *vector) {
-		if !record(t, v) {
-			undetermined++
+		if why := record(t, v); why != "" {
+			left++
+			fmt.Printf("%s is left out: %s\n", v.ID, why)
 			return
 		}
 		recorded++
@@ -61,7 +68,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	fmt.Printf("%d recorded, %d left out: not determined by their input\n", recorded, undetermined)
+	fmt.Printf("%d recorded, %d left out\n", recorded, left)
 }
 
 func each(t *testing.T, do func(*vector)) {
@@ -94,23 +101,30 @@ func each(t *testing.T, do func(*vector)) {
 	}
 }
 
-// record fills in what is to be expected; false if that is not determined by the input. Where only the endpoints' hints are not, their counts are kept.
-func record(t *testing.T, v *vector) bool {
+// The last panic of a controller's worker.
+var panicked atomic.Value
+
+// record fills in what is to be expected, or answers why it does not. Where only the endpoints' hints are not determined, their counts are kept.
+func record(t *testing.T, v *vector) (leftOut string) {
 	var exact, counted [][]*expectation
 	for i := range *plays {
+		panicked.Store("")
 		e, c := play(t, v, uint64(i))
+		if why := panicked.Load(); why != "" {
+			return fmt.Sprintf("a controller panics: %s", why)
+		}
 		exact, counted = append(exact, e), append(counted, c)
 	}
 	chosen := exact
 	if v.HintsByCount = !alike(exact); v.HintsByCount {
 		if chosen = counted; !alike(counted) {
-			return false
+			return "not determined by its input"
 		}
 	}
 	for i := range v.Steps {
 		v.Steps[i].Expect = chosen[0][i]
 	}
-	return true
+	return ""
 }
 
 func alike(plays [][]*expectation) bool {
@@ -167,6 +181,9 @@ func play(t *testing.T, v *vector, seed uint64) (exact, counted []*expectation) 
 			synctest.Wait()
 			a.mu.Lock()
 			exact, counted = append(exact, a.view(false)), append(counted, a.view(true))
+			if *whole && seed == 0 {
+				v.Steps[i].Outputs = a.outputs()
+			}
 			a.writes, a.events = map[string]map[string]int{}, map[eventView]bool{}
 			a.mu.Unlock()
 		}

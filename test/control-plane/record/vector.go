@@ -32,6 +32,8 @@ type step struct {
 	Apply  []json.RawMessage `json:"apply,omitempty"`
 	Delete []ref             `json:"delete,omitempty"`
 	Expect *expectation      `json:"expect,omitempty"`
+	// With -outputs only.
+	Outputs []json.RawMessage `json:"outputs,omitzero"`
 }
 
 type ref struct {

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // view tells what the cluster's outputs are, and the writes and events so far, in the form in which vectors expect them.
@@ -31,6 +32,18 @@ func (a *api) view(hintsByCount bool) *expectation {
 	}
 	slices.SortFunc(e.Events, func(x, y eventView) int { return bytes.Compare(marshal(x), marshal(y)) })
 	return e
+}
+
+// outputs are the Endpoints and EndpointSlices as they are.
+func (a *api) outputs() []json.RawMessage {
+	all := []json.RawMessage{}
+	for name, k := range map[string]schema.GroupVersionKind{"endpoints": v1.SchemeGroupVersion.WithKind("Endpoints"), "endpointslices": discovery.SchemeGroupVersion.WithKind("EndpointSlice")} {
+		for _, object := range a.list(name) {
+			object.GetObjectKind().SetGroupVersionKind(k)
+			all = append(all, marshal(object))
+		}
+	}
+	return all
 }
 
 func sliceGroups(objects []runtime.Object, hintsByCount bool) []sliceGroup {

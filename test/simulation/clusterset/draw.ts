@@ -40,10 +40,14 @@ export interface SetProfile {
   readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
-  /** The API server of an importer refuses the writes of one object. */
-  readonly refuses: boolean;
+  /** The API server of an importer refuses the writes of one object of an import, of any kind or of this one. */
+  readonly refuses: boolean | 'Service';
   /** A tenant of an exporter exports as much as an API server stores. */
   readonly tenant: boolean;
+  /** Exported Services that become headless, or are no longer. */
+  readonly typeChanges: number;
+  /** The entries of one exporter in the set are of a newer version. */
+  readonly newer: boolean;
 }
 
 export interface DrawnSet {
@@ -94,6 +98,8 @@ export function drawSet(
     hubTrouble: drawTrouble(new Random(seed + 0x5e78)),
     refuses: wanted === undefined && new Random(seed + 0x5e7a).chance(0.2),
     tenant: wanted === undefined && new Random(seed + 0x5e79).chance(tenantShare),
+    typeChanges: new Random(seed + 0x5e7c).maybe(0.25, 2) ?? 0,
+    newer: new Random(seed + 0x5e7d).chance(0.2),
     ...changes,
   };
   const { hubTrouble } = drawnSet;

@@ -22,6 +22,7 @@ import type { SimulatedTable } from '../simulated-table.ts';
 import type { QueueName } from '../world-state.ts';
 import type { MemberProfile } from './draw.ts';
 import { HostileRelay, hostileId } from './hostile-relay.ts';
+import { withNewerEntries } from './newer-entries.ts';
 import { reachable } from './reachable-table.ts';
 import { isMcsKind, type Labelled, namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
@@ -78,7 +79,8 @@ export class Member implements SetMember {
     this.random = random;
     this.profile = profile;
     this.scheduler = scheduler;
-    this.table = reachable(world.table, () => world.isTableGone);
+    const isNewer = world.set.newer && takesPart === world.set.members.find((m) => m.exports);
+    this.table = reachable(isNewer ? withNewerEntries(world.table, this.cluster) : world.table, () => world.isTableGone);
     this.metrics = world.metrics;
     this.faultsEnd = world.faultsEnd;
     let uids = 0;

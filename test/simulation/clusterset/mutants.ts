@@ -10,6 +10,7 @@ import { withLimits } from '../profile.ts';
 import type { WorldState } from '../world-state.ts';
 import { hostileLimits, type MemberProfile } from './draw.ts';
 import { hostileId, hostileName } from './hostile-relay.ts';
+import { newField } from './newer-entries.ts';
 
 const everyone: readonly MemberProfile[] = ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: true, holdsRanges: true }));
 const quiet = {
@@ -24,6 +25,8 @@ const quiet = {
   hostile: false,
   refuses: false,
   tenant: false,
+  typeChanges: 0,
+  newer: false,
   hubTrouble: 'none',
 } as const;
 const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
@@ -148,6 +151,21 @@ export const setMutants: readonly Mutant[] = [
     seeds: [2],
     set: { ...quiet, hubTrouble: 'loss', people: 0, names: 1, cluster: { ...cluster, changes: 0, faultsUntilMs: 170_000 } },
     ...sees((item) => ({ ...item, ...Object.fromEntries(allKinds.map((kind) => [`synced_${kind}`, item['inc'] ?? 1])) })),
+  },
+  {
+    name: 'an import deletes its derived Service before the API server has taken the next one in a dry run',
+    seeds: [4, 6, 8],
+    set: { ...quiet, members: everyone.slice(0, 2), refuses: 'Service', typeChanges: 8, people: 0, names: 1, cluster },
+    api: (api) => ({ ...api, dryRunCreate: async () => {} }),
+  },
+  {
+    name: 'an entry with a field of a newer version is left out of the merge',
+    seeds: [1, 5, 6],
+    set: { ...quiet, newer: true, cluster },
+    table: (table) => ({
+      ...table,
+      query: async (pk, range) => (await table.query(pk, range)).filter(({ f }) => !pk.startsWith('SET#') || !String(f).includes(newField)),
+    }),
   },
   {
     name: 'a name with separators is stored in the set without an escape',

@@ -5,6 +5,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
@@ -218,6 +219,7 @@ export class SetMonitor {
     }
     await this.#checkLease(actor, member, namespace, importWork(imported), what);
     if (kind === 'ServiceImport' && !after) this.#checkDeletion(actor, member, { namespace, name }, what);
+    if (kind === 'Service' && !after) this.#checkMadeAgain(actor, member, namespace, imported);
     if (kind !== 'EndpointSlice') return write();
     if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
     const source = labels[labelSourceCluster] ?? '';
@@ -244,6 +246,17 @@ export class SetMonitor {
     };
     const exporting = (status?.clusters ?? []).filter(isExporting).map((c) => c.cluster);
     if (exporting.length > 0) this.#world.fail(`${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`);
+  }
+
+  /** A derived Service that cannot be made again stays (MC-17). */
+  #checkMadeAgain(actor: Actor, member: SetMember, namespace: string, name: string): void {
+    this.#world.scheduler.after(movingMs, () => {
+      const found = member.store.find('ServiceImport', namespace, name);
+      const isWanted = found && !found.metadata.deletionTimestamp && !member.hasLeft;
+      if (!isWanted || member.store.find('Service', namespace, derivedName(namespace, name))) return;
+      if (actor.dead || actor.stumbled || actor.paused) return;
+      this.#world.fail(`${actor.name} has deleted the derived Service of ${namespace}/${name} in ${member.cluster}, and made no other`);
+    });
   }
 
   /** The runs of the hostile cluster, and of a tenant's namespace, wake other clusters within their budget. */

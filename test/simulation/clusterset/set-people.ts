@@ -43,6 +43,7 @@ export class SetPeople {
     for (let i = 0; i < set.people; i++) plan(() => this.#change());
     for (let i = 0; i < set.strays; i++) plan(() => this.#stray());
     for (let i = 0; i < set.switches; i++) plan(() => this.#switch());
+    for (let i = 0; i < set.typeChanges; i++) plan(() => this.#changeType());
   }
 
   #change(): unknown {
@@ -85,6 +86,23 @@ export class SetPeople {
     const { random } = this.#world;
     const more = random.chance(0.4) ? [{ name: 'admin', port: random.pick([81, 90]), targetPort: 8081, protocol: 'TCP' }] : [];
     service.spec = { ...service.spec, ports: [{ name: 'http', port: random.pick([80, 81]), targetPort: 8080, protocol: 'TCP' }, ...more] };
+  }
+
+  /** An API server changes the type of no Service, so it is deleted and created. */
+  #changeType(): void {
+    const { random, present, profile } = this.#world;
+    const exporters = present.filter((m) => m.takesPart.exports);
+    if (exporters.length === 0) return;
+    const member = random.pick(exporters);
+    const { store } = member;
+    const ns = random.pick(namespacesOf(profile));
+    const found = store.find('Service', ns, random.pick(this.#names));
+    if (!found) return;
+    const { clusterIP, clusterIPs: _, ...spec } = found.spec ?? {};
+    const { name, labels = {} } = found.metadata;
+    member.say(`service ${ns}/${name} made again, ${clusterIP === 'None' ? 'with an address' : 'headless'}`);
+    store.remove('Service', ns, name);
+    store.create('Service', ns, { metadata: { name, labels }, spec: { ...spec, ...(clusterIP !== 'None' && { clusterIP: 'None' }) } });
   }
 
   /** Takes the label away again, if it is there. */

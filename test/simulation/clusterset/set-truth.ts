@@ -16,6 +16,7 @@ import {
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { setKey } from '#shared/store/keys.ts';
 import { hostileName } from './hostile-relay.ts';
+import { newField } from './newer-entries.ts';
 import { namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
 type Ports = readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
@@ -164,10 +165,13 @@ function importErrors(world: SetState, member: SetMember, { namespace, name, mer
   const says = (field: string, is: unknown, wanted: unknown): readonly string[] =>
     JSON.stringify(is) === JSON.stringify(wanted) ? [] : [`${what}: ${field} is ${JSON.stringify(is)} and not ${JSON.stringify(wanted)}`];
   const text = (ports: Ports): readonly string[] => ports.map((p) => `${p.name} ${p.port}`).sort();
+  const type = derived.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
   return [
+    ...says('type', [found.spec.type, type], [merged.spec.type, merged.spec.type]),
+    ...says('a field of a newer version', JSON.stringify([found, derived]).includes(newField), false),
     ...says('ports', text(found.spec.ports as Ports), text(merged.spec.ports as Ports)),
     ...says('ports of the derived Service', text((derived.spec?.ports ?? []) as Ports), text(merged.spec.ports as Ports)),
-    ...says('addresses of the import', found.spec.ips, derived.spec?.clusterIPs),
+    ...says('addresses of the import', found.spec.ips, type === 'Headless' ? undefined : derived.spec?.clusterIPs),
     ...says(
       'clusters',
       (found.status?.clusters ?? []).map((c) => c.cluster),

@@ -173,10 +173,11 @@ export class SetWorld implements SetState {
 
   /** Until the end of the faults. A refused import is tried again within five minutes. */
   #planRefusals(): void {
-    const { scheduler, profile } = this;
+    const { scheduler, profile, set } = this;
     const random = new Random(this.seed + 0x5e7b);
     const importer = random.pick(this.members.filter((m) => m.takesPart.imports));
-    const kind = random.pick(['Service', 'ServiceImport', 'EndpointSlice']);
+    const drawn = random.pick(['Service', 'ServiceImport', 'EndpointSlice']);
+    const kind = set.refuses === 'Service' ? set.refuses : drawn;
     const error = new ClusterApiError(
       'refused',
       random.pick([{ status: 403, reason: 'Forbidden' }, { status: 422, reason: 'Invalid' }, { status: 500 }]),

@@ -57,6 +57,10 @@ it.each([
   expect(compared({ endpoints: unlabelled, version })).toEqual(expected);
 });
 
+it('a missing headless label alone is no difference in a cluster whose controllers write no managed-by label [DF-7, EP-58]', () => {
+  expect(compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, labels: { team: 'a' } } }, version: 'v1.31.0' })).toEqual([]);
+});
+
 it.each([
   ['v1.31.0', []],
   ['v1.32.0', [expect.stringMatching(/^EndpointSlices: missing in the cluster: .* on http 15001/)]],
