@@ -141,16 +141,17 @@ func (a *asker) dial(ctx context.Context, network, at string) (net.Conn, error) 
 			return nil, err
 		}
 	}
-	dialer := &net.Dialer{}
-	if network == "tcp" {
+	dialer := &net.Dialer{Control: reuseAddress}
+	if network == "udp" {
+		dialer.LocalAddr = &net.UDPAddr{Port: a.nextPort()}
+	} else {
 		dialer.LocalAddr = &net.TCPAddr{Port: a.nextPort()}
-		dialer.Control = reuseAddress
 	}
 	return dialer.DialContext(ctx, network, net.JoinHostPort(host, port))
 }
 
-// nextPort repeats a source port after minutes only. Conntrack keeps the entry of an unanswered request for two minutes: a request from the same port
-// would follow it to the former pod, whatever kube-proxy's rules are by then.
+// nextPort repeats a source port after minutes only. Conntrack keeps an entry for up to two minutes, and a request from the same port follows it to the
+// former pod, whatever kube-proxy's rules are by then.
 func (a *asker) nextPort() int {
 	const first, ports = 10_000, 55_000
 	return first + int(a.port.Add(1)%ports)
