@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { Endpoints } from '#shared/kube/types.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 import { processorSeconds } from '#test/support/processor-seconds.ts';
@@ -22,9 +22,9 @@ const scenarios: readonly (ClusterSize & { readonly name: string; readonly goalS
 const patienceMs = 5 * 60_000;
 
 function shown(store: Store): number {
-  const ofSlices = store.list('EndpointSlice').reduce((sum, o) => sum + ((o as unknown as EndpointSlice).endpoints?.length ?? 0), 0);
+  const ofSlices = store.list('EndpointSlice').reduce((sum, o) => sum + (o.endpoints?.length ?? 0), 0);
   const addresses = (o: Endpoints): number => (o.subsets ?? []).reduce((sum, { addresses = [] }) => sum + (addresses?.length ?? 0), 0);
-  const ofEndpoints = store.list('Endpoints').reduce((sum, o) => sum + addresses(o as unknown as Endpoints), 0);
+  const ofEndpoints = store.list('Endpoints').reduce((sum, o) => sum + addresses(o), 0);
   return Math.min(ofSlices, ofEndpoints);
 }
 

@@ -16,7 +16,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -79,7 +79,7 @@ function watchOver(store: Store): { readonly wronged: readonly string[]; readonl
       const name = kind === 'Endpoints' ? object.metadata.name : (labels['kubernetes.io/service-name'] ?? '');
       const key = `${kind} ${namespace}/${name}`;
       const { ready } = shownPods(store, kind, namespace, name);
-      const service = store.find('Service', namespace, name) as unknown as Service | undefined;
+      const service = store.find('Service', namespace, name);
       for (const uid of shown.get(key) ?? []) {
         if (ready.has(uid)) continue;
         const pod: Pod | undefined = podByUid(store, namespace, uid);

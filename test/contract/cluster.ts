@@ -86,7 +86,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
     it('a PUT of missing Endpoints creates them, but not with a uid (API-5)', async () => {
       const made = await api.replace('Endpoints', endpoints('upsert', '10.1.0.1') as never);
       expect(made.metadata.uid).toEqual(expect.any(String));
-      const ghost = await failure(api.replace('Endpoints', { metadata: meta('ghost', { uid: made.metadata.uid }) } as never));
+      const ghost = await failure(api.replace('Endpoints', { metadata: meta('ghost', { uid: made.metadata.uid }) }));
       expect(isConflict(ghost)).toBe(true);
       expect((ghost as Error).message).toContain('Precondition failed: UID');
     });
@@ -171,7 +171,7 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
 
     it('a PUT of a service may leave out allocated fields', async () => {
       const made = await api.create('Service', { metadata: meta('kept'), spec: { ports: [{ port: 80 }] } });
-      const put = await api.replace('Service', { metadata: meta('kept'), spec: { selector: { c: 'd' }, ports: [{ port: 81 }] } } as never);
+      const put = await api.replace('Service', { metadata: meta('kept'), spec: { selector: { c: 'd' }, ports: [{ port: 81 }] } });
       expect(put.spec?.clusterIP).toBe(made.spec?.clusterIP);
       expect(put.spec?.ports).toEqual([{ port: 81, protocol: 'TCP', targetPort: 81 }]);
     });
@@ -188,13 +188,13 @@ export function describeClusterApi(name: string, start: () => Promise<ClusterUnd
       ['a slice without address type', 'EndpointSlice', { endpoints: [] }],
       ['a service without ports', 'Service', { spec: {} }],
     ])('refuses %s (API-7)', async (_, kind, content) => {
-      expect(await failure(api.create(kind, { metadata: meta('wrong'), ...content } as never))).toMatchObject({ status: 422, reason: 'Invalid' });
+      expect(await failure(api.create(kind, { metadata: meta('wrong'), ...content }))).toMatchObject({ status: 422, reason: 'Invalid' });
     });
 
     it('refuses another address type on a slice, and resourceVersion on a new object', async () => {
       await api.create('EndpointSlice', slice(meta('typed')));
       const typed = { metadata: meta('typed'), addressType: 'IPv6', endpoints: [] };
-      expect(await failure(api.replace('EndpointSlice', typed as never))).toMatchObject({ status: 422 });
+      expect(await failure(api.replace('EndpointSlice', typed))).toMatchObject({ status: 422 });
       expect(await failure(api.create('Endpoints', { metadata: meta('versioned', { resourceVersion: '5' }) }))).toMatchObject({ status: 500 });
     });
 

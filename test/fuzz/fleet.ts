@@ -1,6 +1,5 @@
 /** The hub that the doors of messages and records lead to: three clusters, of which `a` is attacked, and what must be true of it afterwards. */
 
-import type { Endpoints } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 
@@ -22,7 +21,7 @@ export async function startFleet(): Promise<SetWorld> {
   return world;
 }
 
-const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } } as never;
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } };
 
 /** Adds a pod to each cluster after the attack, and sends lists, which replace the claims of the attack about its own cluster. */
 export async function goOn(world: SetWorld): Promise<void> {
@@ -51,7 +50,7 @@ async function pass(world: SetWorld, seconds: number): Promise<void> {
 export const newestAttack = 60;
 
 export const addressesIn = (world: SetWorld, id: string): readonly string[] => {
-  const endpoints = world.of(id).store.find('Endpoints', 'shop', 'web') as unknown as Endpoints | undefined;
+  const endpoints = world.of(id).store.find('Endpoints', 'shop', 'web');
   return (endpoints?.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip)).sort();
 };
 

@@ -1,6 +1,5 @@
 /** The hub never writes default/kubernetes, whose endpoints belong to the API server. */
 import { expect, it } from 'vitest';
-import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const endpoints = {
@@ -8,7 +7,7 @@ const endpoints = {
   kind: 'Endpoints',
   metadata: { namespace: 'default', name: 'kubernetes', uid: 'api-server' },
   subsets: [{ addresses: [{ ip: '10.0.0.7' }], ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] }],
-} as unknown as RawObject;
+};
 
 it('the endpoints of default/kubernetes stay unchanged, with a selector and after a reported deletion', async () => {
   const { world, calls, pass } = await smallCluster([endpoints, ...pods(2), aService({}, 'web')]);

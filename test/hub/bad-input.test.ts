@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Endpoints, Pod } from '#shared/kube/types.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
@@ -79,11 +79,12 @@ async function started() {
 }
 
 const ips = ({ store }: HubWorld, name = 'svc'): readonly string[] => {
-  const endpoints = store.find('Endpoints', 'default', name) as unknown as Endpoints | undefined;
+  const endpoints = store.find('Endpoints', 'default', name);
   return (endpoints?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip)).sort();
 };
 const sliceIps = ({ store }: HubWorld, name = 'svc'): readonly string[] =>
-  (store.list('EndpointSlice', 'default') as unknown as readonly EndpointSlice[])
+  store
+    .list('EndpointSlice', 'default')
     .filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === name)
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))
     .sort();
@@ -97,7 +98,7 @@ it('an unreadable events message is quarantined with its reason, and the rest of
   const { world, pass } = await started();
   const bodies = [...unreadable.map(([, body]) => body), ...unreadableEvents.map(([, message]) => JSON.stringify(message))];
   // In one batch with nine of them.
-  world.store.create('Pod', 'default', aPod(2) as never);
+  world.store.create('Pod', 'default', aPod(2));
   await world.queues.events.send(bodies.map((body) => ({ body })));
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(120);

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { NamespacePods, type Pods } from '#shared/pods/namespace-pods.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
@@ -36,7 +35,8 @@ it('a namespace whose pods are too large to read keeps its endpoints, and is rea
   const bounded: Pods = { podsOf: (store, namespace) => reads.podsOf(store, namespace, 20_000) };
   const { world, pass } = await smallCluster([aService(), theirs, ...pods(2)], { pods: bounded });
   const addresses = (of: string): readonly string[] =>
-    (world.store.list('EndpointSlice', of) as unknown as readonly EndpointSlice[])
+    world.store
+      .list('EndpointSlice', of)
       .filter((s) => s.addressType === 'IPv4')
       .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses));
   for (const pod of large.slice(0, 2)) world.store.apply(pod);

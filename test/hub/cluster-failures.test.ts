@@ -4,7 +4,6 @@ import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/clus
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import type { Endpoints } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 import { aService, node, pods, startAt } from '#test/support/small-cluster.ts';
@@ -30,8 +29,7 @@ async function started() {
   const world = await HubWorld.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api, metrics });
   const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
   await pass(8);
-  const shown = (): number =>
-    ((world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
+  const shown = (): number => (world.store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
   const circuit = async () => (await readCluster(world.table, cluster))?.circuit?.reason;
   return { world, faults, pass, shown, circuit, published };
 }

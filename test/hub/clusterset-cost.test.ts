@@ -1,7 +1,6 @@
 /** The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost for the set. */
 import { expect, it } from 'vitest';
 import { noMembership } from '#shared/clusters/clusterset-membership.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { exporter, importer, pod, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -50,7 +49,7 @@ it('an exported service whose pod flips 200 times in ten seconds is written once
     const { writes, store } = world.of(id);
     expect(new Set(writes)).toEqual(new Set(['replace EndpointSlice']));
     expect(writes.length).toBeLessThanOrEqual(flipSeconds / importBatchSeconds + 2);
-    const slices = store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[];
+    const slices = store.list('EndpointSlice', 'shop');
     expect(slices.flatMap((s) => s.endpoints ?? []).map((e) => `${e.addresses[0]} ${e.conditions?.ready}`)).toEqual([
       '10.2.0.1 false',
       '10.2.0.2 true',

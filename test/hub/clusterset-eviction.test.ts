@@ -13,9 +13,10 @@ const policy = { silence: 'evictAfter', evictAfterSeconds: 60 } as const;
 const evicting = (ip: string, more: Partial<MemberOptions> = {}) => exporter(ip, { ...policy, ...more });
 
 const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] =>
-  (world.of(id).store.list('EndpointSlice') as unknown as EndpointSlice[]).filter(
-    ({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy,
-  );
+  world
+    .of(id)
+    .store.list('EndpointSlice')
+    .filter(({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
 const addressesOf = (world: SetWorld, source: string, port?: string): readonly string[] =>
   slicesIn(world, 'a')
     .filter((s) => s.metadata.labels?.[labelSourceCluster] === source && (!port || s.ports?.some(({ name }) => name === port)))

@@ -4,12 +4,14 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 
 import { readCluster } from '#shared/clusters/record.ts';
-import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const ready = (world: SetWorld, id = 'b') =>
-  (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready');
+  world
+    .of(id)
+    .store.get('ServiceExport', 'shop', 'web')
+    .status?.conditions?.find((c) => c.type === 'Ready');
 const pendingBy = (...clusters: readonly string[]) => ({
   status: 'False',
   reason: 'Pending',

@@ -3,10 +3,8 @@ import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
@@ -19,7 +17,9 @@ import { SetWorld } from '#test/support/set-world.ts';
 const hostile = { sameness: 'all', exports: { namespaces: ['shop'] }, given: [namespace()] } as const;
 
 const slicesOf = (world: SetWorld, id: string): readonly string[] =>
-  (world.of(id).store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[])
+  world
+    .of(id)
+    .store.list('EndpointSlice', 'shop')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`))
     .sort();
@@ -118,12 +118,12 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
   await world.pass(10);
   const key = objectKey('b', 'Service', 'shop', 'web');
   const stored = await world.table.get(key);
-  await world.table.put({ ...stored, ...key, o: encodeProjection('Service', service({ ports }) as never) });
+  await world.table.put({ ...stored, ...key, o: encodeProjection('Service', service({ ports })) });
   await world.of('b').say('ServiceExport', [serviceExport({ uid: 'evil-export', creationTimestamp: '2026-01-01T12:00:00Z' })]);
   world.of('b').store.apply(serviceExport({ uid: 'evil-export' }));
   await world.pass(600);
   expect(slicesOf(world, 'a')).toEqual(['c 10.3.0.1', 'c 10.3.0.2']);
-  const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport;
+  const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web');
   expect(status?.conditions?.find((c) => c.type === 'Valid')).toMatchObject({
     status: 'True',
     message: 'port is left out: no API server takes 99999999.',
@@ -169,7 +169,10 @@ it('an exporter that changes many names all the time wakes its importers within 
   expect(sent.other).toBe(0);
   expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(0);
   await world.pass(300);
-  const ports = (world.of('a').store.list('ServiceImport', 'shop') as unknown as readonly ServiceImport[]).map(({ spec }) => spec.ports[0]?.port);
+  const ports = world
+    .of('a')
+    .store.list('ServiceImport', 'shop')
+    .map(({ spec }) => spec.ports[0]?.port);
   expect(ports).toEqual(names.map(() => 124));
 });
 

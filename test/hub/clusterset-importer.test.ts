@@ -7,7 +7,7 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
   annotationClusterset,
   importsManagedBy,
@@ -21,18 +21,21 @@ import { metaKey } from '#shared/store/keys.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
-const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] => world.of(id).store.list('EndpointSlice', 'shop') as never;
+const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] => world.of(id).store.list('EndpointSlice', 'shop');
 const seen = (world: SetWorld, source = ''): readonly string[] =>
   slicesIn(world, 'a')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
     .filter((text) => text.startsWith(source))
     .sort();
-const importOf = (world: SetWorld) => world.of('a').store.find('ServiceImport', 'shop', 'web') as unknown as ServiceImport | undefined;
-const derivedOf = (world: SetWorld) => world.of('a').store.find('Service', 'shop', derivedName('shop', 'web')) as unknown as Service | undefined;
+const importOf = (world: SetWorld) => world.of('a').store.find('ServiceImport', 'shop', 'web');
+const derivedOf = (world: SetWorld) => world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'));
 const readyOfImport = (world: SetWorld) => importOf(world)?.status?.conditions?.find((c) => c.type === 'Ready');
 const condition = (world: SetWorld, id: string, type: string) =>
-  (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === type);
+  world
+    .of(id)
+    .store.get('ServiceExport', 'shop', 'web')
+    .status?.conditions?.find((c) => c.type === type);
 
 const ofB = ['b 10.2.0.1 true', 'b 10.2.0.2 true'];
 const forbidden = new ClusterApiError('exceeded quota: services', { status: 403, reason: 'Forbidden' });
@@ -189,7 +192,7 @@ describe('an import that one webhook fails', () => {
 
   it('an import that one webhook fails delays no endpoint of the cluster’s own services, and fails the exports’ Ready condition', async () => {
     const local = service({}, { name: 'local', uid: 'local' });
-    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } } as unknown as RawObject;
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } };
     const world = await SetWorld.start({
       a: { ...importer(), mode: 'active', given: [namespace(), local, pod('web-1', '10.1.0.1'), node] },
       b: exporter('10.2.0'),
@@ -337,7 +340,7 @@ it('a storm of imports leaves a worker to the services of the cluster: the impor
 }, async () => {
   const names = Array.from({ length: 300 }, (_, i) => `web-${i}`);
   const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } } as unknown as RawObject;
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } };
   const world = await SetWorld.start({
     a: { ...importer({ imports: 'off' }), mode: 'active', given: [namespace(), service({}, { name: 'local', uid: 'local' }), node] },
     b: { ...exporter('10.2.0'), given: [namespace(), ...given] },

@@ -10,7 +10,6 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
@@ -20,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const slicesIn = (world: SetWorld, id: string) => world.of(id).store.list('EndpointSlice') as unknown as readonly EndpointSlice[];
+const slicesIn = (world: SetWorld, id: string) => world.of(id).store.list('EndpointSlice');
 const endpointsIn = (world: SetWorld, id: string): readonly string[] =>
   slicesIn(world, id)
     .filter(({ metadata }) => metadata.labels?.[labelSourceCluster])
@@ -288,7 +287,7 @@ describe('cost of a set', () => {
   }, 120_000);
 
   it('importers pay nothing for the edits of an export that is not allowed', async () => {
-    const other = { ...namespace(), metadata: { name: 'other', uid: 'ns2' } } as never;
+    const other = { ...namespace(), metadata: { name: 'other', uid: 'ns2' } };
     const edit = (n: number) => ({ ...serviceExport({ namespace: 'other', name: 'any', uid: 'e' }), spec: { exportedLabels: { n: String(n) } } });
     const world = await SetWorld.start({ a: importer({ given: [namespace(), other] }), b: exporter('10.2.0', { given: [other] }) });
     await world.pass(70);

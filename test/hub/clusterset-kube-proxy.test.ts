@@ -10,8 +10,7 @@ import { type ProxyCase, proxyCases, type Used } from '#test/support/proxy-cases
 import { SetWorld } from '#test/support/set-world.ts';
 
 const sourceOf = ({ metadata }: EndpointSlice): string => metadata.labels?.[labelSourceCluster] ?? '';
-const slicesIn = (world: SetWorld): readonly EndpointSlice[] =>
-  world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[];
+const slicesIn = (world: SetWorld): readonly EndpointSlice[] => world.of('a').store.list('EndpointSlice', 'shop');
 
 /** Removes uids and versions, which kube-proxy ignores. */
 const bare = <O extends EndpointSlice | Service>({ metadata: { namespace, name, labels }, ...rest }: O) => ({
@@ -27,7 +26,7 @@ async function recorded({ name, members, change, notYetWritten, uses }: ProxyCas
   await world.pass(60);
   const [old, now] = [before, slicesIn(world)].map((slices) => slices.filter((s) => (sourceOf(s) === notYetWritten) === (slices === before)));
   const slices = [...(notYetWritten === undefined ? [] : (old ?? [])), ...(now ?? [])];
-  const service = world.of('a').store.get('Service', 'shop', derivedName('shop', 'web')) as unknown as Service;
+  const service = world.of('a').store.get('Service', 'shop', derivedName('shop', 'web'));
   const byPort = (used: Used) => (Array.isArray(used) ? { http: used } : used);
   return {
     name,

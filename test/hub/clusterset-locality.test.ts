@@ -5,18 +5,16 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { zoneElsewhere } from '#shared/clusterset/locality-hints.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import { exporter, importer, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const local = { 'fleet-endpoints/prefer': 'local' };
-const node = (name: string, zone?: string): RawObject =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, uid: name, ...(zone && { labels: { 'topology.kubernetes.io/zone': zone } }) },
-  }) as unknown as RawObject;
+const node = (name: string, zone?: string): RawObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid: name, ...(zone && { labels: { 'topology.kubernetes.io/zone': zone } }) },
+});
 /** Exports and imports shop/web, on nodes of two zones. */
 const member = (ip: string, annotations: object, more: readonly RawObject[] = []): MemberOptions =>
   exporter(ip, { imports: 'active', given: [node('node-1', 'z1'), node('node-2', 'z2'), serviceExport({ annotations }), ...more] });
@@ -26,7 +24,7 @@ async function started(members: { readonly [id: string]: MemberOptions }): Promi
   return world;
 }
 
-const slicesIn = (world: SetWorld, id: string) => world.of(id).store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[];
+const slicesIn = (world: SetWorld, id: string) => world.of(id).store.list('EndpointSlice', 'shop');
 const ofSource = (world: SetWorld, id: string, source: string) =>
   slicesIn(world, id).filter((s) => s.metadata.labels?.[labelSourceCluster] === source);
 const hintsIn = (world: SetWorld, id: string): { readonly [address: string]: string } =>
@@ -133,7 +131,7 @@ describe('an export that prefers the zone', () => {
     ['the annotation', member('10.2.0', { 'fleet-endpoints/prefer': 'zone' })],
     ['trafficDistribution of the Service', member('10.2.0', {}, [service({ trafficDistribution: 'PreferSameNode' })])],
   ])('by %s each endpoint is hinted for its own zone, of whichever cluster it is', async (_, b) => {
-    const elsewhere = { ...pod('web-3', '10.2.0.3'), spec: { nodeName: 'node-2', containers: [] } } as unknown as RawObject;
+    const elsewhere = { ...pod('web-3', '10.2.0.3'), spec: { nodeName: 'node-2', containers: [] } };
     const world = await started({
       b: { ...b, given: [...(b.given ?? []), elsewhere] },
       d: importer({ given: [...(importer().given ?? []), node('n', 'z1')] }),

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import { exporter, foreignImport, importer, namespace, open, pod, service } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -12,11 +11,14 @@ const derived = derivedName('shop', 'web');
 const reportOf = async (world: SetWorld, cluster: string) =>
   (await readImportReport(world.table, { cluster, namespace: 'shop', name: 'web' }))?.report;
 const writtenIn = (world: SetWorld, id: string): readonly string[] =>
-  (world.of(id).store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[]).flatMap((s) =>
-    (s.endpoints ?? []).map(
-      (e) => `EndpointSlices of ${s.metadata.labels?.[labelSourceCluster]}: ${e.addresses.join()} ready=${e.conditions?.ready}`,
-    ),
-  );
+  world
+    .of(id)
+    .store.list('EndpointSlice', 'shop')
+    .flatMap((s) =>
+      (s.endpoints ?? []).map(
+        (e) => `EndpointSlices of ${s.metadata.labels?.[labelSourceCluster]}: ${e.addresses.join()} ready=${e.conditions?.ready}`,
+      ),
+    );
 
 describe('imports: shadow', () => {
   const previewing = () => SetWorld.start({ a: importer({ imports: 'shadow' }), b: exporter('10.2.0'), c: exporter('10.3.0') });

@@ -2,14 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { exporter, importer, pod } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const seen = (world: SetWorld): readonly string[] =>
-  (world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[])
+  world
+    .of('a')
+    .store.list('EndpointSlice', 'shop')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
     .sort();
@@ -63,7 +64,7 @@ describe('a cluster that refuses', () => {
     expect(await circuitOf(world, 'b')).toBeUndefined();
     world.of('b').refuses = () => undefined;
     await world.pass(310);
-    const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport;
+    const { status } = world.of('b').store.get('ServiceExport', 'shop', 'web');
     expect(status?.conditions?.find((c) => c.type === 'Valid')).toMatchObject({ status: 'True' });
   });
 });

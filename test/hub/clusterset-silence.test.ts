@@ -3,14 +3,15 @@ import { expect, it } from 'vitest';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { metaKey, objectsOf } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { exporter, importer, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const addressesIn = (world: SetWorld, id: string): readonly string[] =>
-  (world.of(id).store.list('EndpointSlice') as unknown as EndpointSlice[])
+  world
+    .of(id)
+    .store.list('EndpointSlice')
     .filter(({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses ?? []))
     .sort();

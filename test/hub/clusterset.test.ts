@@ -9,7 +9,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -21,22 +21,20 @@ const namespace = aNamespace();
 const importer = anImporter();
 const anExport = (creationTimestamp = '2026-01-01T00:00:00Z', uid = 'export'): RawObject => serviceExport({ creationTimestamp, uid });
 
-const importIn = (world: SetWorld, id: string) => world.of(id).store.find('ServiceImport', 'shop', 'web') as unknown as ServiceImport | undefined;
-const derivedIn = (world: SetWorld, id: string) => world.of(id).store.find('Service', 'shop', derived) as unknown as Service | undefined;
+const importIn = (world: SetWorld, id: string) => world.of(id).store.find('ServiceImport', 'shop', 'web');
+const derivedIn = (world: SetWorld, id: string) => world.of(id).store.find('Service', 'shop', derived);
 const slicesIn = (world: SetWorld, id: string) =>
-  (world.of(id).store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[]).filter(
-    (s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy,
-  );
+  world
+    .of(id)
+    .store.list('EndpointSlice', 'shop')
+    .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
 const seen = (world: SetWorld, id: string): readonly string[] =>
   slicesIn(world, id)
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
     .sort();
 const conditions = (world: SetWorld, id: string) =>
   Object.fromEntries(
-    ((world.of(id).store.find('ServiceExport', 'shop', 'web') as unknown as ServiceExport | undefined)?.status?.conditions ?? []).map((c) => [
-      c.type,
-      `${c.status} ${c.reason}`,
-    ]),
+    (world.of(id).store.find('ServiceExport', 'shop', 'web')?.status?.conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]),
   );
 const both = ['b 10.2.0.1 true', 'b 10.2.0.2 true', 'c 10.3.0.1 true', 'c 10.3.0.2 true'];
 
@@ -115,7 +113,10 @@ describe('a service that two clusters export', () => {
     }
     expect(exported()).toEqual(['one', 'two']);
     const valid = (name: string) =>
-      (world.of('b').store.get('ServiceExport', 'shop', name) as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Valid');
+      world
+        .of('b')
+        .store.get('ServiceExport', 'shop', name)
+        .status?.conditions?.find((c) => c.type === 'Valid');
     expect(valid('three')).toMatchObject({
       status: 'False',
       reason: 'TooMany',
@@ -598,9 +599,15 @@ describe('an importing cluster', () => {
       'edits a slice',
       (store) => {
         const [slice] = store.list('EndpointSlice', 'shop');
-        store.replace('EndpointSlice', 'shop', slice?.metadata.name ?? '', { ...slice, endpoints: [] } as unknown as RawObject, {
-          manager: 'kubectl-edit',
-        });
+        store.replace(
+          'EndpointSlice',
+          'shop',
+          slice?.metadata.name ?? '',
+          { ...slice, endpoints: [] },
+          {
+            manager: 'kubectl-edit',
+          },
+        );
       },
     ],
     ['takes the marks off the import', (store) => withoutMarks(store, 'ServiceImport', 'web')],
@@ -685,7 +692,10 @@ describe('an importing cluster', () => {
     apiVersion: 'multicluster.x-k8s.io/v1beta1',
   } as RawObject;
   const readyMessage = (world: SetWorld, id: string) =>
-    (world.of(id).store.get('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Ready')?.message;
+    world
+      .of(id)
+      .store.get('ServiceExport', 'shop', 'web')
+      .status?.conditions?.find((c) => c.type === 'Ready')?.message;
   const failuresIn = (world: SetWorld) => world.table.dump().filter(({ pk, s }) => pk.startsWith('IMPORTED#') && String(s).includes('"failure"'));
 
   it('a failing import is reported on every export until it succeeds (MC-80)', async () => {
@@ -732,7 +742,7 @@ describe('an importing cluster', () => {
     world.of('a').store.replace('EndpointSlice', 'shop', slice?.metadata.name ?? '', {
       ...slice,
       metadata: { ...slice?.metadata, labels: {} },
-    } as unknown as RawObject);
+    });
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(20);
     expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);
@@ -872,7 +882,7 @@ describe('an importing cluster', () => {
     await world.pass(10);
     world.of('a').store.apply(again);
     await world.pass(10);
-    const status = (world.of('a').store.get('ServiceExport', 'shop', derived) as unknown as ServiceExport).status;
+    const status = world.of('a').store.get('ServiceExport', 'shop', derived).status;
     expect(status?.conditions?.[0]).toMatchObject({ type: 'Valid', status: 'False', reason: 'DerivedService' });
     expect(world.of('a').store.list('ServiceImport')).toHaveLength(1);
   });

@@ -37,22 +37,21 @@ function optedIn(): RawObject {
   return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
 }
 
-const builtInSlice = (addresses: readonly string[]): RawObject =>
-  ({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      ...{ name: 'svc-built-in', namespace: 'default' },
-      labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
-    },
-    addressType: 'IPv4',
-    endpoints: addresses.map((a, i) => ({
-      ...{ addresses: [a], conditions: { ready: true }, nodeName: 'node-a' },
-      targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
-    })),
-    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-  }) as unknown as RawObject;
+const builtInSlice = (addresses: readonly string[]): RawObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: {
+    ...{ name: 'svc-built-in', namespace: 'default' },
+    labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+  },
+  addressType: 'IPv4',
+  endpoints: addresses.map((a, i) => ({
+    ...{ addresses: [a], conditions: { ready: true }, nodeName: 'node-a' },
+    targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+  })),
+  ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+});
 
 const builtInEndpoints = {
   apiVersion: 'v1',
@@ -64,7 +63,7 @@ const builtInEndpoints = {
       ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
     },
   ],
-} as unknown as RawObject;
+};
 const addresses = ['10.1.0.1', '10.1.0.2'];
 
 describe('a service that is handed over', () => {

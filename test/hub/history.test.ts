@@ -81,7 +81,7 @@ describe('a run that wrote', () => {
     await pass(8);
     const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     const rv = String(world.store.resourceVersion + 1000);
-    const entries = [inputEntry('Pod', aPod(0, { ready: false }) as never, rv, { seen: world.now + 700 })];
+    const entries = [inputEntry('Pod', aPod(0, { ready: false }), rv, { seen: world.now + 700 })];
     const body = encodeMessage({ v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Pod', asOf: rv, entries });
     await world.queues.events.send([{ body }]);
     await pass(8);

@@ -35,9 +35,8 @@ function errorLog(): { readonly errors: string[]; readonly log: Log } {
 }
 
 const isDone = async ({ world }: SmallCluster): Promise<boolean> => isClean(await readWork(world.table, key));
-const slicesOf = ({ world }: SmallCluster): readonly EndpointSlice[] =>
-  world.store.list('EndpointSlice', 'default') as unknown as readonly EndpointSlice[];
-const endpointsOf = ({ world }: SmallCluster): Endpoints => world.store.get('Endpoints', 'default', 'svc') as unknown as Endpoints;
+const slicesOf = ({ world }: SmallCluster): readonly EndpointSlice[] => world.store.list('EndpointSlice', 'default');
+const endpointsOf = ({ world }: SmallCluster): Endpoints => world.store.get('Endpoints', 'default', 'svc');
 const addressesOf = (small: SmallCluster): number =>
   (endpointsOf(small).subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0);
 
@@ -98,7 +97,7 @@ describe('a Service of 2,050 ports whose 6 pods have other target ports each', {
     expect([await isDone(small), errors, addressesOf(small)]).toEqual([true, [], 5]);
     // Another client's edit is repaired.
     const object = endpointsOf(small);
-    small.world.store.apply({ ...object, subsets: [] } as unknown as RawObject);
+    small.world.store.apply({ ...object, subsets: [] });
     await small.pass(10);
     expect([await isDone(small), errors, addressesOf(small)]).toEqual([true, [], 5]);
   });

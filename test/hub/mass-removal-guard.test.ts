@@ -1,15 +1,13 @@
 import { expect, it } from 'vitest';
 import { deletedInput, inputEntry } from '#functions/relay/projection/entries.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { Endpoints } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
-const addresses = ({ store }: HubWorld): number =>
-  ((store.get('Endpoints', 'default', 'svc') as unknown as Endpoints).subsets ?? []).flatMap((s) => s.addresses ?? []).length;
+const addresses = ({ store }: HubWorld): number => (store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
 const inSlices = ({ store }: HubWorld): number =>
   (store.list('EndpointSlice') as readonly RawObject[]).filter((s) => s['addressType'] === 'IPv4').flatMap((s) => (s['endpoints'] ?? []) as object[])
     .length;
@@ -60,8 +58,8 @@ it.each<readonly [string, (pod: RawObject) => object]>([
 });
 
 it.each<readonly [string, (service: RawObject, rv: string) => object]>([
-  ['is gone', (service, rv) => deletedInput(service as never, rv, startAt)],
-  ['selects other pods', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, selector: { app: 'b' } } } as never, rv)],
+  ['is gone', (service, rv) => deletedInput(service, rv, startAt)],
+  ['selects other pods', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, selector: { app: 'b' } } }, rv)],
 ])('a relay that reports that the Service %s removes no address', async (_, lie) => {
   const { world, pass } = await smallCluster([aService(), ...pods(12)]);
   await pass(8);

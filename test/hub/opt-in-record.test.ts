@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/rebuild.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import { cluster } from '#test/support/hub-world.ts';
@@ -12,9 +11,9 @@ import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 async function clusterWithOptIn() {
   const base = aService({ selector: undefined });
   const service = { ...base, metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } } };
-  const small = await smallCluster([service, ...pods(2)] as never, { mode: 'shadow', optIn: 'active' } as never);
+  const small = await smallCluster([service, ...pods(2)], { mode: 'shadow', optIn: 'active' });
   await small.pass(8);
-  const served = () => addressesServed(small.world.store.list('EndpointSlice') as unknown as EndpointSlice[]);
+  const served = () => addressesServed(small.world.store.list('EndpointSlice'));
   expect(served()).toHaveLength(2);
   return { ...small, served };
 }

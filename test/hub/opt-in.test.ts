@@ -5,7 +5,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy, slicesMirroredBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
@@ -24,7 +24,7 @@ function annotated(annotation: string | undefined, spec: object = {}): RawObject
   return { ...service, metadata: { ...service.metadata, ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) } };
 }
 
-const slices = ({ store }: HubWorld) => store.list('EndpointSlice') as unknown as readonly EndpointSlice[];
+const slices = ({ store }: HubWorld) => store.list('EndpointSlice');
 const by = (world: HubWorld, manager: string) => slices(world).filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
 const ours = (world: HubWorld) => by(world, optInManagedBy);
 const versions = (world: HubWorld) => slices(world).map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
@@ -50,7 +50,7 @@ function aSlice(name: string, managedBy: string | undefined, addresses: readonly
       targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
     })),
     ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-  } as unknown as RawObject;
+  };
 }
 
 const leftoverEndpoints = {
@@ -58,7 +58,7 @@ const leftoverEndpoints = {
   kind: 'Endpoints',
   metadata: { name: 'svc', namespace: 'default', labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
   subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: { kind: 'Pod', namespace: 'default', name: 'pod-0', uid: 'pod-0' } }] }],
-} as unknown as RawObject;
+};
 
 /** Time passes in steps of 50 ms: none of the addresses is missing from all slices together at any of them. */
 async function passWithoutGap({ world, pass }: SmallCluster, seconds: number, addresses: readonly string[]): Promise<void> {
@@ -135,9 +135,9 @@ describe('a service that opts in beside the built-in controllers', () => {
   it.each(['edited', 'deleted', 'relabelled'])('a slice of ours that was %s by another client is repaired', async (what) => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
     await pass(8);
-    const [slice] = ours(world) as unknown as readonly RawObject[];
+    const [slice] = ours(world);
     if (!slice) throw new Error('no slice');
-    if (what.includes('edited')) world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] } as never);
+    if (what.includes('edited')) world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] });
     else if (what.includes('deleted')) world.store.remove('EndpointSlice', 'default', slice.metadata.name);
     else world.store.apply({ ...slice, metadata: { ...slice.metadata, labels: { [labelServiceName]: 'svc' } } });
     await pass(6);
@@ -285,7 +285,7 @@ describe('a service whose selector is removed', () => {
     await pass(20);
     const item = await world.table.get(objectKey(cluster, 'Service', 'default', 'svc'));
     if (!item) throw new Error('the Service is not in the table');
-    await world.table.put({ ...item, o: encodeProjection('Service', annotated('app=a') as unknown as Service) });
+    await world.table.put({ ...item, o: encodeProjection('Service', annotated('app=a')) });
     await switchOptIn(world.table, cluster, 'active', world.now);
     await pass(120);
     expect(by(world, slicesManagedBy)).toHaveLength(1);
@@ -308,7 +308,7 @@ describe('a service whose selector is removed', () => {
   ])('Endpoints that another controller keeps stay, %s', async (_, labels) => {
     const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
     // Patroni keeps the primary of a database there: its addresses point at Pods, as the built-in controller's do.
-    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc', labels } } as never, { manager: 'Patroni' });
+    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc', labels } }, { manager: 'Patroni' });
     await pass(20);
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -318,7 +318,7 @@ describe('a service whose selector is removed', () => {
 
   it.each(['kube-controller-manager', 'fleet-endpoints-own'])('Endpoints without a label that %s wrote last are deleted', async (manager) => {
     const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
-    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc' } } as never, { manager });
+    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc' } }, { manager });
     await pass(20);
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -327,7 +327,7 @@ describe('a service whose selector is removed', () => {
 
   it('a slice under the built-in controllers’ label that another controller keeps stays', async () => {
     const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
-    world.store.create('EndpointSlice', 'default', aSlice('svc-mesh', slicesManagedBy, ['192.0.2.1']) as never, { manager: 'mesh-operator' });
+    world.store.create('EndpointSlice', 'default', aSlice('svc-mesh', slicesManagedBy, ['192.0.2.1']), { manager: 'mesh-operator' });
     await pass(20);
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -335,7 +335,7 @@ describe('a service whose selector is removed', () => {
   });
 
   it('Endpoints stay that were made by hand', async () => {
-    const made = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] } as never;
+    const made = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(4), made], beside);
     await pass(60);
     expect(world.store.list('Endpoints')).toHaveLength(1);
@@ -470,7 +470,7 @@ describe('a service that no longer opts in', () => {
     await pass(8);
     const [item] = [await world.table.get(objectKey(cluster, 'Service', 'default', 'svc'))];
     if (!item) throw new Error('the Service is not in the table');
-    await world.table.put({ ...item, o: encodeProjection('Service', annotated(undefined) as unknown as Service) });
+    await world.table.put({ ...item, o: encodeProjection('Service', annotated(undefined)) });
     await switchOptIn(world.table, cluster, 'active', world.now);
     await pass(120);
     expect(served(ours(world))).toEqual(four);
@@ -600,7 +600,7 @@ it.each([beside, { mode: 'active', optIn: 'active' } as const])(
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], switches);
     await pass(20);
     const handMade = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
-    world.store.apply(handMade as never);
+    world.store.apply(handMade);
     world.store.apply(aSlice('svc-mirrored', slicesMirroredBy, ['192.0.2.1']));
     await pass(20);
     await pass(3600);

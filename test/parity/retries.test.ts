@@ -142,7 +142,7 @@ describe('a write that would take away much', () => {
     // This relay sends a false state.
     const asOf = String(c.world.store.resourceVersion);
     const uid = c.world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    const entries = pods(11).map((p) => deletedInput(p as never, asOf, c.world.now));
+    const entries = pods(11).map((p) => deletedInput(p, asOf, c.world.now));
     const message: EventsMessage = { v: messageVersion, cluster: 'c', session: 's1', uid, base: asOf, type: 'live', kind: 'Pod', asOf, entries };
     await c.world.queues.events.send([{ body: encodeMessage(message) }]);
     await c.pass(10);

@@ -125,7 +125,7 @@ const by = (name: string) => sent.filter((s) => s.by === name);
 function expectToldAll(): void {
   const hub = new HubModel();
   for (const { message } of sent) hub.take(message);
-  const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p as never)]);
+  const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
   expect([...hub.alive('Pod')].map(([key, e]) => [key, 'o' in e ? e.o : '']).sort()).toEqual(pods.sort());
 }
 

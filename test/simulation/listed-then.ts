@@ -8,9 +8,7 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { placeText } from '#shared/history/sentences.ts';
 import type { Then } from '#shared/history/then.ts';
-import type { Output } from '#shared/kube/listed-endpoints.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { ordinaryLimits } from './draw-limits.ts';
@@ -84,7 +82,7 @@ export class ListedThen {
     const key = `${namespace}/${name}`;
     const all = this.#listings.get(key) ?? [];
     this.#listings.set(key, all);
-    const service = this.#store.find('Service', namespace, name) as unknown as Service | undefined;
+    const service = this.#store.find('Service', namespace, name);
     const listing = { atMs: this.#now(), ...this.#listed(namespace, name), writer: service && writerOf(service).by };
     const last = all.at(-1);
     if (last?.lines.join() !== listing.lines.join() || last.isOurs !== listing.isOurs || last.writer !== listing.writer) all.push(listing);
@@ -99,7 +97,7 @@ export class ListedThen {
     const both = slicesBy([optInManagedBy, slicesManagedBy]);
     const ours = this.#profile.isBeside ? slicesBy([optInManagedBy]) : both;
     const endpoints = this.#profile.isBeside ? undefined : this.#store.find('Endpoints', namespace, name);
-    const outputs = [...(ours.length > 0 ? ours : both), ...(endpoints ? [endpoints] : [])] as unknown as readonly Output[];
+    const outputs = [...(ours.length > 0 ? ours : both), ...(endpoints ? [endpoints] : [])];
     return { lines: [...addressesOf(outputs).values()].map((a) => lineOf(placeText(a.where), a)).sort(), isOurs: ours.length > 0 };
   }
 

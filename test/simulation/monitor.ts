@@ -207,7 +207,7 @@ export function monitor(
   function removed(actor: Actor, kind: string, namespace: string, name: string, uid: string, braked: boolean): void {
     clock = actor;
     const pod = podByUid(store, namespace, uid);
-    const service = store.find('Service', namespace, name) as unknown as Service | undefined;
+    const service = store.find('Service', namespace, name);
     if (!pod || !isEndpoint(pod, asWritten(kind, service))) return;
     if (kind !== 'Endpoints' && restless.has(pod.spec?.nodeName ?? '')) return;
     if (actor.paused) {
@@ -218,7 +218,7 @@ export function monitor(
     // that slice since, and the precondition of a delete covers only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
     const isOwed = (): boolean => {
-      const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name) as unknown as Service | undefined];
+      const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name)];
       return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
     };
     const report = (failure: string): void => {

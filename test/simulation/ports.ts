@@ -173,7 +173,7 @@ export function apiPort(
         () => `create ${kind} ${JSON.stringify(o)}`,
         kind,
         o.metadata.namespace ?? '',
-        label(o as never, kind),
+        label(o, kind),
         () => api.create(kind, o),
       ),
     replace: (kind, o) =>

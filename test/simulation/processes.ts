@@ -1,5 +1,5 @@
 /** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
@@ -102,7 +102,7 @@ export class Processes {
   clusterApi(actor: Actor, { writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
     const api = memoryClusterApi(this.world.store, { fieldManager: fieldManagerOf(writer) });
     const serviceOf = (kind: string, ns: string, name: string): string =>
-      kind === 'Endpoints' ? name : (this.world.store.find(kind as never, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
+      kind === 'Endpoints' ? name : (this.world.store.find(kind as ApiKind, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
     const port = apiPort(
       actor,
       this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, api, this.world.cluster)),

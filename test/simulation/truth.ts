@@ -6,7 +6,7 @@ import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isLeftover } from '#shared/opt-in/hand-over.ts';
 import { type OptIn, withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
@@ -32,7 +32,7 @@ export interface Plans {
 
 /** Computes the outputs of the two controllers for the true state of the cluster. */
 export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number, optIn: OptIn = 'off'): Plans {
-  const found = store.find('Service', namespace, name) as unknown as Service | undefined;
+  const found = store.find('Service', namespace, name);
   const raw = found && project('Service', found);
   const service = raw && withOptInSelector(raw, optIn);
   const managedBy = managerOf(raw, optIn);
@@ -40,7 +40,7 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
     .filter((p) => selectorMatches(service?.spec?.selector, p.metadata.labels))
     .map((p) => project('Pod', p));
   const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
-  const current = store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+  const current = store.find('Endpoints', namespace, name);
   const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
     (s) => s.metadata.labels?.[labelServiceName] === name && s.metadata.labels?.[labelSliceManagedBy] === managedBy,
   );
@@ -88,7 +88,7 @@ export function differences(
 
 /** Returns leftovers of a service's former writers. Without `cleanup` those of the built-in writer stay. */
 function formerWriters(store: Store, cleanup: boolean): readonly { readonly service: string; readonly text: string }[] {
-  return (store.list('Service') as unknown as readonly Service[]).flatMap((service) => {
+  return store.list('Service').flatMap((service) => {
     const { namespace = '', name } = service.metadata;
     const { by } = writerOf(service);
     if (by === 'invalid-annotation' || (by === 'opt-in' && !cleanup)) return [];
@@ -96,7 +96,7 @@ function formerWriters(store: Store, cleanup: boolean): readonly { readonly serv
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
       ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
     );
-    const held = store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+    const held = store.find('Endpoints', namespace, name);
     const endpoints = by === 'opt-in' && held !== undefined && isLeftover(held);
     return [...slices.map((s) => `slice ${s.metadata.name}`), ...(endpoints ? ['Endpoints'] : [])].map((what) => ({
       service: `${namespace}/${name}`,
@@ -128,7 +128,7 @@ export function shownPods(
     if (isReady) ready.add(uid);
   };
   if (kind === 'Endpoints') {
-    const endpoints = store.find('Endpoints', namespace, service) as unknown as Endpoints | undefined;
+    const endpoints = store.find('Endpoints', namespace, service);
     for (const s of endpoints?.subsets ?? []) {
       for (const a of s.addresses ?? []) add(a.targetRef?.uid, true);
       for (const a of s.notReadyAddresses ?? []) add(a.targetRef?.uid, false);
@@ -153,7 +153,7 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
  * after it, for a service that skips such pods silently (EV-22, ES-32).
  */
 export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
-  const { selector, publishNotReadyAddresses } = (withOptInSelector(service as unknown as Service, 'active').spec ?? {}) as Service['spec'] & object;
+  const { selector, publishNotReadyAddresses } = (withOptInSelector(service, 'active').spec ?? {}) as Service['spec'] & object;
   return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
     (p) =>
       selectorMatches(selector, p.metadata.labels) && (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),

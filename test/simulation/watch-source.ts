@@ -53,7 +53,7 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
           if (faults.isServed?.(kind) === false) throw notServed();
           const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
           if (Number(at) > store.resourceVersion) throw new ClusterApiError('too large resource version', { status: 504 });
-          const all = (store.list(kind, '', Number(at)) as unknown as KubeObject[]).filter((o) => keyOf(o) > after);
+          const all = store.list(kind, '', Number(at)).filter((o) => keyOf(o) > after);
           const items = all.slice(0, page.limit);
           const last = items.at(-1);
           const more = last && all.length > items.length ? { continue: `${at} ${keyOf(last)}` } : {};
@@ -131,4 +131,4 @@ const notServed = (): ClusterApiError => new ClusterApiError('404 page not found
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-const eventOf = ({ type, object }: StoreEvent): WatchEvent => ({ type, object: object as unknown as KubeObject });
+const eventOf = ({ type, object }: StoreEvent): WatchEvent => ({ type, object: object });

@@ -245,7 +245,7 @@ export class HubWorld {
         const rv = o.metadata.resourceVersion ?? '0';
         return {
           key: relayKey(o),
-          entry: isInput(kind) ? inputEntry(kind, o as never, rv) : outputEntry(kind, o as never, rv, { outputs: this.outputs }),
+          entry: isInput(kind) ? inputEntry(kind, o, rv) : outputEntry(kind, o, rv, { outputs: this.outputs }),
         };
       });
       const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
@@ -262,19 +262,14 @@ export class HubWorld {
     const moved = kind === 'EndpointSlice' && oldSvc !== undefined && oldSvc !== object.metadata.labels?.['kubernetes.io/service-name'];
     const entry = isInput(kind)
       ? deleted
-        ? deletedInput(object as never, asOf, this.now)
-        : inputEntry(kind, object as never, asOf, { seen: this.now })
-      : outputEntry(kind, object as never, asOf, {
+        ? deletedInput(object, asOf, this.now)
+        : inputEntry(kind, object, asOf, { seen: this.now })
+      : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
           more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) },
         });
     if (this.#outbox)
-      this.#outbox.put(
-        kind,
-        relayKey(object as never),
-        entry,
-        isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object as never }, entry),
-      );
+      this.#outbox.put(kind, relayKey(object), entry, isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object }, entry));
     else await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 

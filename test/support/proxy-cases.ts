@@ -17,12 +17,11 @@ export interface ProxyCase {
 /** By port; of one port alone its addresses. */
 export type Used = readonly string[] | { readonly [port: string]: readonly string[] };
 
-const node = (name: string, zone: string): RawObject =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, uid: name, labels: zone ? { 'topology.kubernetes.io/zone': zone } : {} },
-  }) as unknown as RawObject;
+const node = (name: string, zone: string): RawObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid: name, labels: zone ? { 'topology.kubernetes.io/zone': zone } : {} },
+});
 const nodes = [node('node-1', 'z1'), node('node-2', 'z2')];
 
 interface Given {
@@ -33,7 +32,7 @@ interface Given {
 /** Exports and imports shop/web, with two pods on a node in z1. */
 const member = (ip: string, { annotations = {}, spec = {}, more = [] }: Given = {}): MemberOptions =>
   exporter(ip, { imports: 'active', given: [...nodes, serviceExport({ annotations }), service(spec), ...more] });
-const onNode2 = (name: string, ip: string): RawObject => ({ ...pod(name, ip), spec: { nodeName: 'node-2', containers: [] } }) as unknown as RawObject;
+const onNode2 = (name: string, ip: string): RawObject => ({ ...pod(name, ip), spec: { nodeName: 'node-2', containers: [] } });
 const terminating = (name: string, ip: string): RawObject => {
   const made = pod(name, ip);
   return { ...made, metadata: { ...made.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['test/keeps'] } } as RawObject;

@@ -4,8 +4,12 @@ import type { Service } from '#shared/kube/types.ts';
 import { pod as anyPod, service as anyService } from './objects.ts';
 import type { MemberOptions } from './set-world.ts';
 
-export const object = (kind: string, metadata: object, more: object = {}): RawObject =>
-  ({ apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'web', ...metadata }, ...more }) as unknown as RawObject;
+export const object = (kind: string, metadata: object, more: object = {}): RawObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { namespace: 'shop', name: 'web', ...metadata },
+  ...more,
+});
 
 export const namespace = (labels: { readonly [key: string]: string } = {}): RawObject =>
   object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns', labels });

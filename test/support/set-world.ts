@@ -79,8 +79,9 @@ class Member {
   /** Its API, which notes what is written. */
   api({ writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
     const inner = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
-    const noted = <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
-      (async (...args: A): Promise<R> => {
+    const noted =
+      <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
         if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
@@ -89,7 +90,7 @@ class Member {
         if (refusal) throw refusal;
         if (!['', 'rights', 'dryRunCreate'].includes(verb)) this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
-      }) as never;
+      };
     const read = ['get', 'list', 'identity'];
     const rights = ['allows'];
     const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
@@ -144,8 +145,8 @@ class Member {
     const asOf = String(this.store.resourceVersion);
     const page = this.store.list(kind).map((object) => {
       const rv = object.metadata.resourceVersion ?? '0';
-      const entry = isInput(kind) ? inputEntry(kind, object as never, rv) : outputEntry(kind, object as never, rv);
-      return { key: relayKey(object as never), entry };
+      const entry = isInput(kind) ? inputEntry(kind, object, rv) : outputEntry(kind, object, rv);
+      return { key: relayKey(object), entry };
     });
     const list = { header: this.#header, kind, asOf, listId: `${kind}-${listId}` };
     const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: defaultLimits.relay.partBytes });
@@ -158,9 +159,9 @@ class Member {
     const moved = wasOf !== undefined && wasOf !== object.metadata.labels?.['kubernetes.io/service-name'];
     const entry = isInput(kind)
       ? deleted
-        ? deletedInput(object as never, asOf, 0)
-        : inputEntry(kind, this.told(object) as never, asOf)
-      : outputEntry(kind, object as never, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
+        ? deletedInput(object, asOf, 0)
+        : inputEntry(kind, this.told(object), asOf)
+      : outputEntry(kind, object, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
     if (isOwnImportWrite(entry)) return;
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }

@@ -40,7 +40,7 @@ export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: 
       await reach(signal);
       const [version = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
       // Throws 410 as the server does when it has forgotten that version.
-      const items = store.list(kind, '', Number(version)).filter((o) => keyOf(o as KubeObject) > after) as unknown as KubeObject[];
+      const items = store.list(kind, '', Number(version)).filter((o) => keyOf(o as KubeObject) > after);
       const shown = items.slice(0, page.limit);
       const last = shown.at(-1);
       return { resourceVersion: version, items: shown, ...(last && shown.length < items.length && { continue: `${version} ${keyOf(last)}` }) };

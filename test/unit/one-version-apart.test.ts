@@ -4,7 +4,6 @@ import { mergeExports } from '#shared/clusterset/merge.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
@@ -108,12 +107,12 @@ describe('messages', () => {
 describe('projections', () => {
   it('with more at the end than is known here are read without it', () => {
     const more = (text: string): string => JSON.stringify([...JSON.parse(text), 0, 0, { future: true }]);
-    const service = aService() as unknown as Service;
+    const service = aService();
     expect(decodeProjection('Service', 'default', 'svc', more(encodeProjection('Service', service)))).toEqual(
       decodeProjection('Service', 'default', 'svc', encodeProjection('Service', service)),
     );
     // A pod's last place is a record of what is rare: a newer version adds to that.
-    const text = JSON.parse(encodeProjection('Pod', { ...(aPod(0) as unknown as Pod), spec: { containers: [], hostname: 'h' } })) as unknown[];
+    const text = JSON.parse(encodeProjection('Pod', { ...aPod(0), spec: { containers: [], hostname: 'h' } })) as unknown[];
     const grownPod = JSON.stringify([...text.slice(0, -1), { ...(text.at(-1) as object), future: 1 }, 'more']);
     expect(decodeProjection('Pod', 'default', 'pod-0', grownPod)).toEqual(decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text)));
   });
@@ -151,7 +150,7 @@ describe('records', () => {
   it('attributes of services that opt in are read beside unknown attributes of a newer version', async () => {
     const plain = aService({ selector: undefined });
     const service = { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } } } as typeof plain;
-    const addresses = (world: World): readonly string[] => addressesServed(world.store.list('EndpointSlice') as unknown as readonly EndpointSlice[]);
+    const addresses = (world: World): readonly string[] => addressesServed(world.store.list('EndpointSlice'));
     const { world, calls, pass } = await smallCluster([service, ...pods(4)], { mode: 'shadow', optIn: 'active' });
     await pass(30);
     calls.length = 0;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKind } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ApiObject } from '#shared/cluster-api/port.ts';
 import { type Resource, resources } from '#shared/cluster-api/resources.ts';
 import type { ObjectMeta } from '#shared/kube/types.ts';
 
@@ -14,6 +14,10 @@ export interface RawObject {
   status?: Fields;
   [field: string]: unknown;
 }
+/** An object as the store has it, with the type of its kind. */
+export type Stored<K extends StoreKind> = RawObject & ApiObject[K];
+/** An object for the store, of a known kind or as JSON. */
+export type Storable = RawObject | ApiObject[StoreKind];
 export type Fields = { [field: string]: unknown };
 export type RawMeta = Mutable<ObjectMeta>;
 type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> };

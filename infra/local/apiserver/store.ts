@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
+import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type Storable, type Stored, type StoreKind, storeKinds } from './api-kinds.ts';
 import { copyJson, copyWithoutNulls } from './copy.ts';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
@@ -47,19 +47,19 @@ export class Store {
     for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) this.create('Namespace', '', { metadata: { name } });
   }
 
-  find(kind: StoreKind, namespace = '', name = ''): RawObject | undefined {
-    return this.#shelves[kind].objects.get(keyOf(kind, namespace, name));
+  find<K extends StoreKind>(kind: K, namespace = '', name = ''): Stored<K> | undefined {
+    return this.#shelves[kind].objects.get(keyOf(kind, namespace, name)) as Stored<K> | undefined;
   }
 
-  get(kind: StoreKind, namespace: string, name: string): RawObject {
+  get<K extends StoreKind>(kind: K, namespace: string, name: string): Stored<K> {
     const found = this.find(kind, namespace, name);
     if (!found) throw notFound(kind, name);
     return found;
   }
 
   /** Returns the objects of a kind in key order, of one namespace or of all, as of a resourceVersion. Throws 410 if the history does not reach back so far. */
-  list(kind: StoreKind, namespace = '', at = this.resourceVersion): readonly RawObject[] {
-    return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at);
+  list<K extends StoreKind>(kind: K, namespace = '', at = this.resourceVersion): readonly Stored<K>[] {
+    return this.#shelves[kind].list(namespace === '' ? '' : `${namespace}/`, at) as readonly Stored<K>[];
   }
 
   /**
@@ -146,8 +146,8 @@ export class Store {
   }
 
   /** Loads objects unchanged before the start: without defaults and watch events, with their uid and resourceVersion. */
-  load(objects: readonly RawObject[]): void {
-    for (const object of objects) {
+  load(objects: readonly Storable[]): void {
+    for (const object of objects as readonly RawObject[]) {
       this.#implyNamespace(object);
       this.resourceVersion = Math.max(this.resourceVersion, Number(object.metadata.resourceVersion) || 0);
       this.#shelves[object.kind as StoreKind].put(object);
@@ -156,14 +156,15 @@ export class Store {
   }
 
   /** Behaves like an etcd restored from a backup: it has these objects, the version of that time and no history. Watches get no event. */
-  restore(objects: readonly RawObject[], resourceVersion: number): void {
+  restore(objects: readonly Storable[], resourceVersion: number): void {
     for (const shelf of Object.values(this.#shelves)) shelf.objects.clear();
     this.resourceVersion = resourceVersion;
     this.load(objects);
   }
 
   /** Creates or replaces an object as it is, with a new resourceVersion. */
-  apply(object: RawObject): RawObject {
+  apply(given: Storable): RawObject {
+    const object = given as RawObject;
     this.#implyNamespace(object);
     const old = this.find(object.kind as StoreKind, object.metadata.namespace, object.metadata.name);
     return this.#commit(old ? 'MODIFIED' : 'ADDED', copyJson(object), old);

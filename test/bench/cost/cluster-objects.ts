@@ -56,13 +56,12 @@ export function clusterObjects(size: ClusterSize): RawObject[] {
   return list as RawObject[];
 }
 
-export const exportOf = (namespace: string, name: string): RawObject =>
-  ({
-    apiVersion: 'multicluster.x-k8s.io/v1beta1',
-    kind: 'ServiceExport',
-    metadata: { namespace, name, uid: 'export', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, resourceVersion: '99' },
-    spec: {},
-  }) as unknown as RawObject;
+export const exportOf = (namespace: string, name: string): RawObject => ({
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  kind: 'ServiceExport',
+  metadata: { namespace, name, uid: 'export', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, resourceVersion: '99' },
+  spec: {},
+});
 
 export function withReadiness(pod: RawObject, ready: boolean, nowMs: number): RawObject {
   const lastTransitionTime = new Date(nowMs).toISOString().replace('.000Z', 'Z');

@@ -164,7 +164,7 @@ export class AwsWorld {
     };
     const queue = this.#queue('ingest', this.#calls('relay'));
     const kinds = this.#options.importBatchSeconds === undefined ? coreKinds : allKinds;
-    for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) } as never) }]);
+    for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) }) }]);
     if (this.#options.importBatchSeconds !== undefined) this.#beat(header, queue);
     const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter() }, header);
     for (const kind of kinds) {
@@ -179,10 +179,10 @@ export class AwsWorld {
           const isGone = type === 'DELETED';
           const entry = isInput(kind)
             ? isGone
-              ? deletedInput(object as never, resourceVersion, seenAtMs)
-              : inputEntry(kind, object as never, resourceVersion, { seen: seenAtMs })
-            : outputEntry(kind, object as never, resourceVersion, { more: isGone ? { gone: true as const } : {} });
-          if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object: object as never }, entry));
+              ? deletedInput(object, resourceVersion, seenAtMs)
+              : inputEntry(kind, object, resourceVersion, { seen: seenAtMs })
+            : outputEntry(kind, object, resourceVersion, { more: isGone ? { gone: true as const } : {} });
+          if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object }, entry));
         });
       });
     }
@@ -198,7 +198,7 @@ export class AwsWorld {
   #list(header: EventsHeader, kind: Kind): object {
     const entries = this.store.list(kind).map((o) => {
       const resourceVersion = o.metadata.resourceVersion ?? '0';
-      return isInput(kind) ? inputEntry(kind, o as never, resourceVersion) : outputEntry(kind, o as never, resourceVersion);
+      return isInput(kind) ? inputEntry(kind, o, resourceVersion) : outputEntry(kind, o, resourceVersion);
     });
     return {
       ...header,

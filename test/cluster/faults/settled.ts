@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
@@ -49,7 +48,7 @@ async function wrong(api: Api): Promise<readonly string[]> {
   const store = new Store({ now: Date.now, uid: () => '', suffix: () => '' });
   for (const kind of kinds) {
     const { items } = await api.list(kind, '');
-    store.load(items.map((o) => ({ ...o, kind, apiVersion: apiVersion(kind) })) as unknown as readonly RawObject[]);
+    store.load(items.map((o) => ({ ...o, kind, apiVersion: apiVersion(kind) })));
   }
   return differences(store, defaultSettings.maxEndpointsPerSlice).map(({ text }) => text.slice(0, 2_000));
 }

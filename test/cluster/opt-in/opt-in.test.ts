@@ -124,7 +124,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
       addressType: 'IPv4',
       endpoints: [{ addresses: ['192.0.2.1'] }],
       ports: [],
-    } as never);
+    });
     await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
     if (what) await change(world, 'web', what);
     else await world.api.delete('Service', world.namespace, 'web');
@@ -169,7 +169,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
       expect(served(ours(world.slices('web')))).toEqual(three);
       return world.slices('web');
     });
-    await world.api.patch('EndpointSlice', world.namespace, slice?.metadata.name ?? '', { endpoints: [] } as never);
+    await world.api.patch('EndpointSlice', world.namespace, slice?.metadata.name ?? '', { endpoints: [] });
     await world.eventually(() => expect(served(world.slices('web'))).toEqual([]));
     await world.eventually(() => expect(served(world.slices('web'))).toEqual(three));
     await world.api.delete('EndpointSlice', world.namespace, slice?.metadata.name ?? '');
@@ -185,7 +185,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     const made = await world.api.create('Endpoints', world.namespace, {
       metadata: { name: 'web' },
       subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ name: 'http', port: 8080 }] }],
-    } as never);
+    });
     await world.eventually(() => expect(served(world.slices('web'))).toEqual([...three, '192.0.2.7']));
     await hubSettled(world);
     await change(world, 'web', { annotation: 'app = web' });

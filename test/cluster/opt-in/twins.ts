@@ -20,8 +20,8 @@ export const pairs = Object.keys(kinds);
 /** A service of each kind that selects the app, and its twin. */
 export async function makeTwins(world: World, app: string): Promise<void> {
   for (const [name, spec] of Object.entries(kinds)) {
-    await world.service(name, { selector: { app }, ports: [httpPort], ...spec } as never);
-    await optedIn(world, `${name}-twin`, `app=${app}`, spec as never);
+    await world.service(name, { selector: { app }, ports: [httpPort], ...spec });
+    await optedIn(world, `${name}-twin`, `app=${app}`, spec);
   }
 }
 

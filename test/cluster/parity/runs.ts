@@ -108,7 +108,7 @@ async function play(
       await api.create('Node', '', {
         metadata: { name, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } },
         status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
-      } as never);
+      });
     }
     await api.create('Namespace', '', { metadata: { name: namespace } });
     const settled = await settling(plain, observed, () => owed(failing));

@@ -84,7 +84,7 @@ export function families(scenario: Scenario): void {
       expect((await of('a').import())?.spec.ips).toBeUndefined();
       expect((await of('a').derived())?.spec?.clusterIP).toBe('None');
       await of('b').api.delete('Service', of('b').namespace, 'web');
-      await of('b').service('web', { ...headless, clusterIP: undefined as never });
+      await of('b').service('web', { ...headless, clusterIP: undefined });
       for (const id of ['a', 'c'])
         await of(id).eventually(async () => {
           const derived = await of(id).derived();

@@ -28,7 +28,7 @@ export function ownership(scenario: Scenario): void {
     await api.delete('ServiceImport', namespace, 'web');
     await isRight();
     const slice = () => of('a').imported()[0]?.metadata.name ?? '';
-    await api.patch('EndpointSlice', namespace, slice(), { endpoints: [] } as never);
+    await api.patch('EndpointSlice', namespace, slice(), { endpoints: [] });
     await isRight();
     await api.delete('EndpointSlice', namespace, slice());
     await isRight();
@@ -61,7 +61,7 @@ export function ownership(scenario: Scenario): void {
       addressType: 'IPv4',
       endpoints: [{ addresses: ['192.0.2.1'] }],
       ports: [],
-    } as never);
+    });
     await of('a').export('by-hand');
     await eventually(async () => {
       expect(await of('a').conditions(derived)).toMatchObject({ Valid: 'False DerivedService' });

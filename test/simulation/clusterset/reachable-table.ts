@@ -3,11 +3,12 @@ import type { SimulatedTable } from '../simulated-table.ts';
 
 /** The table as the hub's processes reach it. */
 export function reachable(table: SimulatedTable, isGone: () => boolean): SimulatedTable {
-  const guarded = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
-    (async (...args: A): Promise<R> => {
+  const guarded =
+    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
       if (isGone()) throw new Error('the table is lost');
       return call(...args);
-    }) as never;
+    };
   const methods: readonly (keyof Table)[] = ['get', 'query', 'put', 'update', 'delete', 'queryDirty', 'scanKeys'];
   return { ...table, ...Object.fromEntries(methods.map((method) => [method, guarded(table[method] as never)])) };
 }

@@ -185,7 +185,7 @@ export class SetMonitor {
         served(kind);
         member.checkRefused(kind, object as Labelled);
         const { namespace = '', name = '' } = object.metadata;
-        const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
+        const before = member.store.find(kind, namespace, name) as Labelled | undefined;
         return this.#watched(actor, member, kind, { before, after: object as Labelled }, () => api.replace(kind, object));
       },
       patchStatus: async (kind, namespace, name, status) => {

@@ -4,7 +4,6 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
-import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
   annotationClusterset,
   importsManagedBy,
@@ -13,7 +12,7 @@ import {
   labelSliceManagedBy,
   labelSourceCluster,
 } from '#shared/kube/names.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { setKey } from '#shared/store/keys.ts';
 import { hostileName } from './hostile-relay.ts';
 import { newField } from './newer-entries.ts';
@@ -51,9 +50,9 @@ export const addressesIn = (slice: object): readonly { readonly ip: string; read
   ((slice as EndpointSlice).endpoints ?? []).map((e) => ({ ip: e.addresses[0] ?? '', ready: e.conditions?.ready !== false }));
 
 export const importedSlices = ({ store }: SetMember, namespace: string, name: string): readonly EndpointSlice[] =>
-  (store.list('EndpointSlice', namespace) as unknown as readonly EndpointSlice[]).filter(
-    ({ metadata: { labels = {} } }) => labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy,
-  );
+  store
+    .list('EndpointSlice', namespace)
+    .filter(({ metadata: { labels = {} } }) => labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy);
 
 /** Ready addresses of a source in the slices of an import. */
 export const showsIn = (member: SetMember, namespace: string, name: string, source: string): ReadonlySet<string> =>
@@ -106,8 +105,8 @@ interface Name {
 async function mergeOf(world: SetState, namespace: string, name: string): Promise<MergedExports | undefined> {
   const exporting = world.present.filter((m) => m.takesPart.exports && isExported(m, namespace, name));
   const exports = exporting.map(({ cluster, store }): ExportedService => {
-    const { metadata, spec } = store.get('ServiceExport', namespace, name) as unknown as ServiceExport;
-    const service = store.get('Service', namespace, name) as unknown as Service;
+    const { metadata, spec } = store.get('ServiceExport', namespace, name);
+    const service = store.get('Service', namespace, name);
     return {
       cluster,
       uid: metadata.uid ?? '',
@@ -122,7 +121,7 @@ async function mergeOf(world: SetState, namespace: string, name: string): Promis
 }
 
 function exportErrors(member: SetMember, { namespace, name, merged }: Name): readonly string[] {
-  const found = member.store.find('ServiceExport', namespace, name) as unknown as ServiceExport | undefined;
+  const found = member.store.find('ServiceExport', namespace, name);
   if (!found || !member.takesPart.exports) return [];
   const isValid = merged?.clusters.includes(member.cluster) ?? false;
   const conditions = new Map((found.status?.conditions ?? []).map((c) => [c.type, c]));
@@ -153,8 +152,8 @@ export function takesImports(world: SetState, { store }: SetMember, namespace: s
 function importErrors(world: SetState, member: SetMember, { namespace, name, merged, resynced }: Name): readonly string[] {
   const what = `import ${namespace}/${name} in ${member.cluster}`;
   const { store } = member;
-  const found = store.find('ServiceImport', namespace, name) as unknown as ServiceImport | undefined;
-  const derived = store.find('Service', namespace, derivedName(namespace, name)) as unknown as Service | undefined;
+  const found = store.find('ServiceImport', namespace, name);
+  const derived = store.find('Service', namespace, derivedName(namespace, name));
   const slices = importedSlices(member, namespace, name);
   if (!merged || !takesImports(world, member, namespace))
     return [found, derived, ...slices].filter((o) => o !== undefined).length === 0 ? [] : [`${what} is there, and is to be gone`];

@@ -1,9 +1,6 @@
-/** The controllers of kube-controller-manager, which are on in a shadow cluster: Endpoints, slices, and the mirroring of Endpoints. */
-import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 import type { Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
@@ -80,10 +77,10 @@ export class BuiltInControllers {
   /** Endpoints of a Service without a selector come back as a slice (SL-5, SL-10), which goes with them. */
   #mirror(namespace: string, name: string): void {
     const service = this.#store.find('Service', namespace, name);
-    const endpoints = this.#store.find('Endpoints', namespace, name) as unknown as Endpoints | undefined;
+    const endpoints = this.#store.find('Endpoints', namespace, name);
     const mirrorName = `${name}-mirror`;
     const addresses = (endpoints?.subsets ?? []).flatMap((s) => s.addresses ?? []);
-    const is = this.#store.find('EndpointSlice', namespace, mirrorName) as unknown as EndpointSlice | undefined;
+    const is = this.#store.find('EndpointSlice', namespace, mirrorName);
     if (!service || service.spec?.['selector'] || !endpoints || addresses.length === 0) {
       if (is) this.#store.remove('EndpointSlice', namespace, mirrorName);
       return;
@@ -103,7 +100,7 @@ export class BuiltInControllers {
       ports: [],
     };
     this.#store.remove('EndpointSlice', namespace, mirrorName);
-    this.#try(() => this.#store.create('EndpointSlice', namespace, mirror as unknown as RawObject, { manager }));
+    this.#try(() => this.#store.create('EndpointSlice', namespace, mirror, { manager }));
   }
 
   /** A namespace that ends, or an object that has just changed: the next round sees it. */

@@ -65,7 +65,7 @@ export const optInMutants: readonly Mutant[] = [
     api: (api, actor, { store }) => ({
       ...api,
       delete: async (kind, namespace, name, preconditions) => {
-        const object = store.find(kind as never, namespace, name);
+        const object = store.find(kind, namespace, name);
         const isLeft = isSync(actor) && (kind === 'Endpoints' || (object !== undefined && isTheirs(object)));
         return isLeft || api.delete(kind, namespace, name, preconditions);
       },
@@ -78,7 +78,7 @@ export const optInMutants: readonly Mutant[] = [
     api: (api, actor, { store }) => ({
       ...api,
       delete: async (kind, namespace, name, preconditions) => {
-        const object = store.find(kind as never, namespace, name);
+        const object = store.find(kind, namespace, name);
         return (isSync(actor) && object !== undefined && isOurs(object)) || api.delete(kind, namespace, name, preconditions);
       },
     }),

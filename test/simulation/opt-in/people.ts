@@ -51,7 +51,7 @@ export class People {
     const services = this.#store.list('Service');
     if (services.length === 0) return;
     const service = this.#random.pick(services);
-    const writer = writerOf(service as never);
+    const writer = writerOf(service);
     const kind = this.#random.next();
     try {
       if (kind < 0.08) this.#makeSlice(service);
@@ -96,7 +96,7 @@ export class People {
   }
 
   #select(service: RawObject): void {
-    const writer = writerOf(service as never);
+    const writer = writerOf(service);
     const app = writer.by === 'opt-in' && this.#random.chance(0.7) ? writer.selector['app'] : this.#random.pick(apps);
     const isKept = this.#random.chance(0.5);
     this.#edit(service, `selects ${app} itself${isKept ? '' : ', and loses its annotation'}`, (s) => {
@@ -120,7 +120,7 @@ export class People {
       addressType: 'IPv4',
       endpoints: [{ addresses: ['192.0.2.1'] }],
       ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-    } as unknown as RawObject);
+    });
   }
 
   #edit({ metadata: { namespace = '', name } }: RawObject, what: string, change: (service: RawObject) => void): void {

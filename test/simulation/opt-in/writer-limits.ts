@@ -27,7 +27,7 @@ export class WriterLimits {
       const key = `${metadata.namespace}/${metadata.name}`;
       this.#writers.set(key, [...(this.#writers.get(key) ?? []), { by, at: now() }]);
     };
-    store.watch('Service', ({ type, object }) => note(object, type === 'DELETED' ? 'nobody' : writerOf(object as never).by));
+    store.watch('Service', ({ type, object }) => note(object, type === 'DELETED' ? 'nobody' : writerOf(object).by));
   }
 
   /** The cluster's API as the actor may use it. */
@@ -43,14 +43,14 @@ export class WriterLimits {
       replace: (kind, object) => {
         const { namespace = '', name = '' } = object.metadata;
         this.#check(actor, 'changes', kind, object as Labelled);
-        const was = this.#store.find(kind as never, namespace, name);
+        const was = this.#store.find(kind, namespace, name);
         if (kind === 'EndpointSlice' && was && managerOf(was) !== managerOf(object as Labelled) && was.metadata.uid === object.metadata.uid)
           if (was.metadata.resourceVersion === object.metadata.resourceVersion)
             this.#fail(`${actor.name} changes the manager of slice ${namespace}/${name}`);
         return api.replace(kind, object);
       },
       delete: (kind, namespace, name, preconditions) => {
-        const object = this.#store.find(kind as never, namespace, name);
+        const object = this.#store.find(kind, namespace, name);
         // A delete of an object that changed since its read has no effect.
         if (object && (preconditions?.resourceVersion ?? object.metadata.resourceVersion) === object.metadata.resourceVersion)
           this.#checkDelete(actor, kind, object, begunAt);
@@ -86,7 +86,7 @@ export class WriterLimits {
     const [namespace = '', name = ''] = service.split('/');
     const live = this.#store.find('Service', namespace, name);
     // A watch does not report that a cluster went back to a former state.
-    if (actor.paused || (live && writerOf(live as never).by === 'opt-in')) return true;
+    if (actor.paused || (live && writerOf(live).by === 'opt-in')) return true;
     const all = this.#writers.get(service) ?? [];
     return all
       .slice(

@@ -25,12 +25,12 @@ function check(name: string, data: unknown): void {
 
 const notReady = (index: number): Pod => {
   const ready = pod(index);
-  const status = { ...ready.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-03-01T09:00:00Z' as never }] };
+  const status = { ...ready.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-03-01T09:00:00Z' }] };
   return { ...ready, status };
 };
 const terminating = (index: number): Pod => {
   const { metadata, ...rest } = pod(index);
-  const ending = { deletionTimestamp: '2026-03-01T10:00:30Z' as never, deletionGracePeriodSeconds: 30 };
+  const ending = { deletionTimestamp: '2026-03-01T10:00:30Z', deletionGracePeriodSeconds: 30 };
   return { ...rest, metadata: { ...metadata, ...ending } };
 };
 
@@ -43,7 +43,7 @@ it.each([
   ['ready, not ready and terminating pods', input({ pods: [pod(1), notReady(2), terminating(3)] })],
   ['a deleted Service', input({ service: undefined })],
   ['a Service in shadow mode', input({ meta: meta({ mode: 'shadow' }) })],
-  ['a Service without a selector', input({ service: service({ selector: undefined } as never) })],
+  ['a Service without a selector', input({ service: service({ selector: undefined }) })],
   ['a comparison that differs', input({ meta: meta({ mode: 'shadow' }), difference: { text: '["x"]', sinceMs: 1, confirmed: true } })],
 ])('the explanation of %s follows its schema', (_, given) => {
   check('explanation', explanationData(given, explainService(given)));

@@ -13,7 +13,6 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { accessKey, workKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { saveOutput } from '#shared/store/outputs.ts';
@@ -213,11 +212,11 @@ describe('services that opt in', () => {
     await switchMode(hub.table, id, 'shadow');
     await switchOptIn(hub.table, id, 'active');
     const metadata = { namespace: 'ns', name: 'web', uid: 'u', annotations: { [annotationSelector]: 'app=web' } };
-    const projection = encodeProjection('Service', { metadata, spec } as unknown as Service);
+    const projection = encodeProjection('Service', { metadata, spec });
     await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
     const record = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
-    await putObject({ table: hub.table, cluster: id }, 'Service', record as never, undefined);
-    const object = slice('s') as unknown as EndpointSlice;
+    await putObject({ table: hub.table, cluster: id }, 'Service', record, undefined);
+    const object = slice('s');
     await saveOutput(hub.table, key(id), { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '8'), generation: 1, object });
   }
   const key = (id: string) => ({ cluster: id, namespace: 'ns', name: 'web' });

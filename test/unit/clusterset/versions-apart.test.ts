@@ -1,16 +1,16 @@
 /** Records that the clusters of a set share, one version apart (docs/upgrading.md): end to end, with the real ingest, sync and sweep. */
 import { describe, expect, it } from 'vitest';
 import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/clusterset-projection.ts';
-import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { exporter, importer, pod } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const seen = (world: SetWorld): readonly string[] =>
-  (world.of('a').store.list('EndpointSlice', 'shop') as unknown as readonly EndpointSlice[])
+  world
+    .of('a')
+    .store.list('EndpointSlice', 'shop')
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`))
     .sort();
 const both = ['b 10.2.0.1', 'b 10.2.0.2', 'c 10.3.0.1', 'c 10.3.0.2'];
@@ -71,7 +71,7 @@ describe('a set, one version apart', () => {
 
   it('a ServiceExport of a newer relay is read without unknown fields', () => {
     const metadata = { namespace: 'shop', name: 'web', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
-    const sent = JSON.parse(encodeClustersetObject('ServiceExport', { metadata, spec: {} } as unknown as ServiceExport)) as readonly unknown[];
+    const sent = JSON.parse(encodeClustersetObject('ServiceExport', { metadata, spec: {} })) as readonly unknown[];
     const read = decodeClustersetObject('ServiceExport', 'shop', 'web', sent);
     expect(read.metadata.name).toBe('web');
     expect(decodeClustersetObject('ServiceExport', 'shop', 'web', [...sent, { fieldOfTheFuture: 1 }])).toEqual(read);

@@ -37,9 +37,7 @@ const endpoints = fc.record({ ready: fc.uniqueArray(podNames), notReady: fc.uniq
   const others = notReady.filter((i) => !ready.includes(i));
   return { metadata: { name: 'e' }, subsets: [{ addresses: list(ready), notReadyAddresses: list(others), ports }] };
 });
-const outputs = fc
-  .tuple(fc.array(slice, { maxLength: 3 }), fc.option(endpoints))
-  .map(([s, e]) => [...s, ...(e ? [e] : [])] as unknown as readonly Output[]);
+const outputs = fc.tuple(fc.array(slice, { maxLength: 3 }), fc.option(endpoints)).map(([s, e]) => [...s, ...(e ? [e] : [])]);
 
 const record = (atMs: number, more: Partial<HistoryRecord> = {}): HistoryRecord => ({
   atMs,

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/outputs/echo.ts';
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputState } from '#shared/queue/events.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const by = slicesManagedBy;
-const object = { metadata: { name: 'o', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: by } } } as unknown as EndpointSlice;
+const object = { metadata: { name: 'o', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: by } } };
 const saved = (rv: string, more: Partial<OutputRecord> = {}): OutputRecord => ({
   kind: 'EndpointSlice',
   name: 'o',
@@ -47,7 +46,7 @@ describe('isOwnEcho does not hold for', () => {
     ['a slice whose content changed', slice(saved('10'), seen('12', { generation: 3 }))],
     ['a slice that was given to another service', slice(saved('10'), seen('12', { service: 'other' }))],
     ['a slice that was given another manager', slice(saved('10'), seen('12', { managedBy: 'somebody' }))],
-    ['a slice that lost its manager', slice(saved('10'), seen('12', { managedBy: undefined as never }))],
+    ['a slice that lost its manager', slice(saved('10'), seen('12', { managedBy: undefined }))],
     ['a slice that somebody deleted', slice(saved('10'), seen('12', { deleted: true }))],
     ['a slice that had been given away and is back', slice(saved('10', { object: undefined }), seen('12'))],
     ['another slice of that name', slice(saved('10'), seen('12', { uid: 'other' }))],

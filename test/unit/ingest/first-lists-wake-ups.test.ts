@@ -128,7 +128,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   await hub.ingest(services(hub), ...others(hub));
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   const queues = { ...hub.queues, syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) } };
-  await ingestBatch({ ...hub.deps, queues: () => queues as never }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
+  await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
   expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([

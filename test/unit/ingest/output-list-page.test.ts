@@ -4,7 +4,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { OutputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { indexNamespace, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
@@ -41,7 +41,7 @@ const numbered = (count: number): readonly string[] => Array.from({ length: coun
 
 /** Saved at version 7 as what sync has written; and the entry of a list that shows it unchanged. */
 async function save(hub: IngestHub, kind: OutputKind, svc: string, name: string, uid = `uid-${name}`): Promise<OutputEntry> {
-  const object = { kind, metadata: { name, namespace: 'ns', uid, labels: {} } } as unknown as EndpointSlice | Endpoints;
+  const object = { kind, metadata: { name, namespace: 'ns', uid, labels: {} } };
   await saveOutput(hub.table, { cluster: 'c', namespace: 'ns', name: svc }, { kind, name, uid, version: versionOf(1, '7'), generation: 1, object });
   return { ns: 'ns', name, rv: '7', uid, gen: 1, svc, by: slicesManagedBy };
 }

@@ -43,7 +43,7 @@ describe('the verdict on the fleet', () => {
 
 describe('the pods of a service in the list', () => {
   const notReady = { ...pod(2), status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] } };
-  const ending = { ...pod(3), metadata: { ...pod(3).metadata, deletionTimestamp: '2026-03-01T10:00:00Z' as never } };
+  const ending = { ...pod(3), metadata: { ...pod(3).metadata, deletionTimestamp: '2026-03-01T10:00:00Z' } };
 
   it('selected pods are counted, and those that are ready; a pod that is being deleted is left out', () => {
     expect(podCounts(service(), [pod(1), notReady, ending])).toEqual({ selected: 2, ready: 1 });

@@ -104,7 +104,7 @@ it('an expression is parsed once for values of the same types, and again for tho
       return { expression: { type: '=', args: [['v'], context.attrVals?.[':0']] } };
     },
   };
-  keepParsed(parser as never);
+  keepParsed(parser);
   const ask = (value: object): unknown =>
     parser.parse('#0 = :0', { context: { attrNames: { '#0': 'v' }, attrVals: { ':0': value }, unusedAttrNames: {}, unusedAttrVals: {} } } as never);
   for (const value of [{ S: 'a' }, { S: 'b' }, { N: '1' }, { N: '2' }])

@@ -7,7 +7,7 @@ import { silent } from '#test/unit/ingest/hub.ts';
 
 const entry = { ns: 'ns', name: 'svc', rv: '9', uid: 'u', svc: 'svc' };
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
-const written = (...managedFields: readonly object[]) => ({ type: 'MODIFIED', object: { metadata: { name: 'svc', managedFields } } as never });
+const written = (...managedFields: readonly object[]) => ({ type: 'MODIFIED', object: { metadata: { name: 'svc', managedFields } } });
 
 it.each([
   [

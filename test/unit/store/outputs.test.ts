@@ -69,7 +69,7 @@ const large = (rv: string, unready: readonly number[] = [], kind: OutputRecord['
   const all = Array.from({ length: 200 }, (_, i) => first + i);
   const of = (isReady: boolean) => all.filter((i) => unready.includes(i) !== isReady).map(address);
   const object = { metadata: { name: 'svc', resourceVersion: rv }, subsets: [{ addresses: of(true), notReadyAddresses: of(false) }] };
-  return endpoints(rv, { kind, name: kind === 'Endpoints' ? 'svc' : 'svc-x', object: object as unknown as Endpoints });
+  return endpoints(rv, { kind, name: kind === 'Endpoints' ? 'svc' : 'svc-x', object: object });
 };
 const limits = { unitBytes: 1024, savedBytes: maxSavedBytes };
 const save = async (table: Table, ...changed: readonly OutputRecord[]) =>
@@ -211,7 +211,7 @@ describe('an output above the maximum saved size', () => {
     const table = memoryTable();
     const of = (rv: string, bytes: number): OutputRecord => {
       const annotations = { a: randomBytes(bytes).toString('base64') };
-      return endpoints(rv, { object: { metadata: { name: 'svc', annotations } } as unknown as Endpoints });
+      return endpoints(rv, { object: { metadata: { name: 'svc', annotations } } });
     };
     for (const [rv, bytes] of [380, 384, 390, 400, 500].map((kib, i) => [String(10 + i), kib * 1024] as const)) {
       expect(await save(table, of(rv, bytes))).toBeDefined();

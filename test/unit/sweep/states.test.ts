@@ -10,7 +10,7 @@ const circuit = (reason: string): object => ({ circuit: JSON.stringify({ reason,
 
 function statesOf(item: object): { readonly [metric: string]: number } {
   const states = new Map<string, number>();
-  const meta: ClusterRecord = decodeCluster('c', { pk: '', sk: '', inc: 1, ...item } as never);
+  const meta: ClusterRecord = decodeCluster('c', { pk: '', sk: '', inc: 1, ...item });
   publishStates({ now: () => now, metrics: { put: (name, value) => void states.set(name, value) } }, meta);
   return Object.fromEntries(states);
 }

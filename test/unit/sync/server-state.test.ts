@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import { ServerState } from '#functions/sync/state/server-state.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
-const slice = (uid: string, resourceVersion: string) =>
-  ({ metadata: { name: 'svc-abcde', namespace: 'ns', uid, resourceVersion }, addressType: 'IPv4', endpoints: [] }) as unknown as EndpointSlice;
+const slice = (uid: string, resourceVersion: string) => ({
+  metadata: { name: 'svc-abcde', namespace: 'ns', uid, resourceVersion },
+  addressType: 'IPv4',
+  endpoints: [],
+});
 
 it('outputs deleted from a recreated cluster are saved at the version of the former one', () => {
   const former: OutputRecord = {

@@ -68,12 +68,12 @@ it('a lease of another worker is none of this worker’s, whatever was lost befo
 
 it('a damaged attribute of the work item, by which each claim is refused, ends the try with an error', async () => {
   const { table, deps, message } = await workFor();
-  await table.update(workKey('c', 'ns', 'svc'), { set: { ep_done: 9, sl_done: true as never } });
+  await table.update(workKey('c', 'ns', 'svc'), { set: { ep_done: 9, sl_done: true } });
   await expect(takeWork(deps, message)).rejects.toThrow('the work item of c ns/svc refuses each claim: an attribute is damaged');
 });
 
 it('a damaged generation of the work item refuses a read of the API server with an error', async () => {
   const { table } = await workFor();
-  await table.update(workKey('c', 'ns', 'svc'), { set: { gen: 'x' as never } });
+  await table.update(workKey('c', 'ns', 'svc'), { set: { gen: 'x' } });
   await expect(addGenerationForApiRead(table, { cluster: 'c', namespace: 'ns', name: 'svc' }, 1)).rejects.toThrow('its attribute is damaged');
 });

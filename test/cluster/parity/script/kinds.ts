@@ -30,7 +30,7 @@ export const kinds: Chapter = [
     async play(h) {
       const service = await h.api.get('Service', h.namespace, 'dual');
       const clusterIPs = service?.spec?.clusterIPs?.slice(0, 1);
-      await h.patch('dual', { spec: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'], clusterIPs } } as never);
+      await h.patch('dual', { spec: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'], clusterIPs } });
     },
     until: (h) => dual(h) === 'IPv4',
   },

@@ -37,7 +37,7 @@ export const lifecycle: Chapter = [
         'Pod',
         doomed,
         'web',
-        { status: { phase: 'Running', podIP: '10.200.0.1', podIPs: [{ ip: '10.200.0.1' }], conditions } } as never,
+        { status: { phase: 'Running', podIP: '10.200.0.1', podIPs: [{ ip: '10.200.0.1' }], conditions } },
         'status',
       );
     },

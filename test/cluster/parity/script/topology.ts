@@ -20,9 +20,9 @@ const node = (h: Hands, name: string, zone: string) =>
   h.api.create('Node', '', {
     metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
     status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
-  } as never);
+  });
 const nodeReady = (h: Hands, name: string, ready: boolean) =>
-  h.api.patch('Node', '', name, { status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } } as never, 'status');
+  h.api.patch('Node', '', name, { status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } }, 'status');
 
 /** Zones, hints, and nodes that go and come back. */
 export const topology: Chapter = [
