@@ -4,7 +4,7 @@ import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { beginIncarnation } from '#shared/clusters/sessions.ts';
@@ -249,6 +249,26 @@ it('a new slice does not prove that another client had changed no other slice of
     [1, 2],
   ]);
   expect((await then(world, between + 1)).caveats).toEqual([
+    expect.stringMatching(/found 2 addresses of slices that another client had changed at an unknown time$/),
+  ]);
+});
+
+it('a time at which another client had changed slices that opt-in off left behind is uncertain', async () => {
+  const { world, pass } = await smallCluster([optedIn(), ...pods(2)], { mode: 'active', optIn: 'active' });
+  await pass(20);
+  await switchOptIn(world.table, cluster, 'off', world.now);
+  world.store.apply(aService({ selector: undefined }));
+  await pass(5);
+  const [slice] = world.store.list('EndpointSlice', 'default') as unknown as readonly RawObject[];
+  const name = slice?.metadata.name ?? '';
+  world.store.replace('EndpointSlice', 'default', name, { ...slice, endpoints: [] } as unknown as RawObject, { manager: 'kubectl-edit' });
+  await pass(5);
+  const between = world.now;
+  await pass(5);
+  await switchOptIn(world.table, cluster, 'active', world.now);
+  await pass(70);
+  expect(world.store.list('EndpointSlice', 'default')).toEqual([]);
+  expect((await then(world, between)).caveats).toEqual([
     expect.stringMatching(/found 2 addresses of slices that another client had changed at an unknown time$/),
   ]);
 });

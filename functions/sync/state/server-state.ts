@@ -63,10 +63,12 @@ export class ServerState {
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
-  /** The run has deleted the object. If it was never saved, this also records that it existed, so that the history shows its deletion. */
+  /** The run has deleted the object. If it was not saved as it was, this also records what it was, so that the history shows its deletion. */
   recordDeleted(kind: OutputKind, object: OutputObject): void {
-    const key = `${kind}/${object.metadata.name}`;
-    if (!this.#found.has(key) && !this.#before.some((o) => o.kind === kind && o.name === object.metadata.name)) {
+    const { name, resourceVersion = '0' } = object.metadata;
+    const key = `${kind}/${name}`;
+    const isSaved = this.#before.some((o) => o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion));
+    if (!this.#found.has(key) && !isSaved) {
       this.recordPresent(kind, object);
       this.#found.set(key, { record: this.#records.get(key) as OutputRecord, manager: undefined });
     }
