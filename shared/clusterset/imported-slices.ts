@@ -7,6 +7,7 @@ import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { portsByPod } from '#shared/slices/ports.ts';
+import type { ExportedPods } from './exported-pods.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
 import { copiesFor } from './kept-slices.ts';
 import type { Importer } from './locality-hints.ts';
@@ -18,13 +19,8 @@ import { evictable, type SourceState } from './source-state.ts';
 export interface ImportSource {
   readonly cluster: string;
   readonly state: SourceState;
-  /** As the snapshot has it. Undefined: not read, so the slices stay. A silent source has it only in a cluster without its slices. */
-  readonly exported?: {
-    readonly service: Service;
-    /** The pods that the Service selects. */
-    readonly pods: readonly Pod[];
-    readonly nodes: ReadonlyMap<string, Node>;
-  };
+  /** Undefined: not read, so the slices stay. A silent source has it only in a cluster without its slices. */
+  readonly exported?: ExportedPods;
   readonly podCidrs: readonly Cidr[] | undefined;
 }
 

@@ -8,10 +8,10 @@ export const podDefaults = {
    */
   maxBytes: 16 << 20,
   /**
-   * The same of one source that an import reads. An import has 5,000 endpoints at most. Runs of ten imports at once, with one such source each, fit into
-   * half of a worker's memory.
+   * Text of the pods of an export, bytes before it is deflated. With more, the export's slices stay in the importers. Runs of ten imports at once, with one
+   * such source each, fit into half of a worker's memory.
    */
-  maxSourceBytes: 8 << 20,
+  maxExportedBytes: 8 << 20,
 };
 export type PodLimits = Numbers<typeof podDefaults>;
 

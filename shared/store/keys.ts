@@ -129,7 +129,9 @@ export const oddServicesOf = (cluster: string, namespace: string): string => `${
 export const workOf = perService('WORK');
 export const triggersKey = perService('TRIGGER');
 export const historyOf = perService('HISTORY');
+const exportedPodsOf = perService('EXPORTED-PODS');
 
+export const exportedPodsKey = ({ cluster, namespace, name }: ServiceKey): Key => ({ pk: exportedPodsOf(cluster, namespace, name), sk: 'pods' });
 export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
 
 /** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */

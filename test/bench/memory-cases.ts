@@ -2,7 +2,7 @@
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { selectorsOf } from '#functions/ingest/wake-ups/selectors.ts';
 import { maxExportBytes, maxMapBytes } from '#shared/clusterset/exported-service.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import type { KeyRange } from '#shared/store/table.ts';
 import { exporter, importer, service, serviceExport } from '../support/set-objects.ts';
 import { SetWorld } from '../support/set-world.ts';
@@ -54,13 +54,20 @@ function withAddress(i: number, ready = true) {
   return { ...pod, status: { ...(pod['status'] as object), podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) } } as typeof pod;
 }
 
-/** The factor of the heap over the text is largest for short labels, and for pods with next to nothing in them. */
-const manyLabels = (i: number): string =>
-  podWith(Object.fromEntries(Array.from({ length: 5_000 }, (_, k) => [`a${(k * 1_000 + (i % 997)).toString(36)}`, ''])));
-const noLabels = (i: number): string => podWith({ app: 'web', tier: `t${i % 997}` });
+/** A Pod of 64 KB: only its named ports are exported. */
+const manyPorts = (i: number): Pod =>
+  podWith(
+    i,
+    Array.from({ length: 1_300 }, (_, p) => `${p}-`.padEnd(40, 'p')),
+  );
+const onePort = (i: number): Pod => podWith(i, []);
 
-const podWith = (labels: { readonly [key: string]: string }): string =>
-  encodeProjection('Pod', { ...aPod(1), metadata: { name: 'p', uid: 'u', labels } } as never);
+const podWith = (i: number, ports: readonly string[]): Pod => ({
+  metadata: { name: `web-${i}` },
+  spec: { containers: [{ name: '', ports: ports.map((name, p) => ({ name, containerPort: p + 1, protocol: 'TCP' })) }] },
+  status: { phase: 'Running', podIP: ipOf(i), podIPs: [{ ip: ipOf(i) }], conditions: [{ type: 'Ready', status: 'True' }] },
+});
+const ipOf = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 
 /** An export's text has a bound, and a namespace's exports have one. */
 async function exportsOfLargestText(): Promise<void> {
@@ -96,11 +103,8 @@ async function exportsOfLargestText(): Promise<void> {
 
 export const cases: { readonly [name: string]: MemoryCase } = {
   'ingest: a pod changes in a namespace with 1,500 Services of 235 KB': { functionMiB: ingestMiB, run: selectorsOfLargeServices },
-  'sync: ten imports of a relay’s pods of 64 KB, in namespaces just below the bound and far above it': {
-    functionMiB: syncMiB,
-    run: () => podsOfOneSource(manyLabels),
-  },
-  'sync: the same with pods of 110 bytes': { functionMiB: syncMiB, run: () => podsOfOneSource(noLabels) },
+  'sync: ten imports of an exporter’s pods of 64 KB, just below the bound': { functionMiB: syncMiB, run: () => podsOfOneSource(50, manyPorts) },
+  'sync: the same with 50,000 pods of 100 bytes, just below the bound': { functionMiB: syncMiB, run: () => podsOfOneSource(50_000, onePort) },
   'ingest, sync, the table and three API servers: 1,000 exports of the largest text': { functionMiB: syncMiB, run: exportsOfLargestText },
   'ingest, sync and an API server: a service of 5,000 pods': { functionMiB: syncMiB, run: () => wholeHub(5_000, 1) },
   'ingest, sync and an API server: 2,050 ports, 100 pods': { functionMiB: syncMiB, run: () => wholeHub(100, 2_050) },

@@ -83,3 +83,37 @@ it('a service that is not exported costs a set not one write and not one message
   const beside = await flipsCost(withoutExport(['shop'], [other]));
   expect({ ...beside, reads: 0 }).toEqual({ ...alone, reads: 0 });
 });
+
+it('the records of an exporter’s namespace are read as often with six importers as with one', async () => {
+  const readsWith = async (importers: number): Promise<number> => {
+    const ids = Array.from({ length: importers }, (_, i) => `a${i}`);
+    const world = await SetWorld.start({ b: exporter('10.2.0'), ...Object.fromEntries(ids.map((id) => [id, importer()])) });
+    await world.pass(70);
+    const read: string[] = [];
+    const { query, get } = world.table;
+    Object.assign(world.table, {
+      query: (...args: Parameters<typeof query>) => {
+        read.push(args[0]);
+        return query(...args);
+      },
+      get: (key: Parameters<typeof get>[0]) => {
+        read.push(key.pk);
+        return get(key);
+      },
+    });
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(20);
+    for (const id of ids) expect(readyIn(world, id)).toEqual(['10.2.0.2']);
+    return read.filter((pk) => /^b#(POD|SVC|NODE)\b/.test(pk)).length;
+  };
+  const one = await readsWith(1);
+  expect(one).toBeGreaterThan(0);
+  expect(await readsWith(6)).toBe(one);
+});
+
+const readyIn = (world: SetWorld, id: string): readonly (string | undefined)[] =>
+  world
+    .of(id)
+    .store.list('EndpointSlice', 'shop')
+    .flatMap((s) => s.endpoints ?? [])
+    .flatMap((e) => (e.conditions?.ready ? [e.addresses[0]] : []));

@@ -177,7 +177,7 @@ it('an exporter that changes many names all the time wakes its importers within 
 });
 
 it('very many large pods of one source leave its slices as they are, and the other sources sync', async () => {
-  const limits = { ...defaultLimits, pods: { ...defaultLimits.pods, maxSourceBytes: 20_000 } };
+  const limits = { ...defaultLimits, pods: { ...defaultLimits.pods, maxExportedBytes: 900 } };
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') }, limits);
   await world.pass(120);
   const large = (i: number): ReturnType<typeof pod> => {

@@ -1,4 +1,5 @@
 /** The index of a set follows what the hub knows of each cluster, in both directions, and costs nothing while nothing changes. */
+import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { explain } from '#infra/cli/explain-service.ts';
@@ -8,9 +9,12 @@ import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
+import { allKinds } from '#shared/kube/types.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
+import type { Item } from '#shared/store/table.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
@@ -50,7 +54,7 @@ describe('entries without an export', () => {
     const wait = async (ms: number): Promise<void> => world.pass(ms / 1000);
     await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['b']);
     b.isHeard = true;
-    await b.startRelay();
+    await b.startRelay(allKinds, 's2');
     return world;
   }
 
@@ -81,7 +85,7 @@ describe('entries without an export', () => {
       await world.of('b').sendList('ServiceExport', `again-${i}`);
     }
     await world.pass(60);
-    expect(keysOfSet(world, /^b#EXPORT/)).toEqual([]);
+    expect(keysOfSet(world, /^b#EXPORT /)).toEqual([]);
     await switchMode(world.table, 'b', 'shadow', world.nowMs);
     world.of('b').store.apply(pod('web-9', '10.2.0.9'));
     await world.pass(300);
@@ -100,6 +104,44 @@ describe('entries without an export', () => {
     expect(endpointsIn(world, 'a')).toEqual(ofC);
     expect(world.of('b').writes).toEqual([]);
   });
+});
+
+describe('the saved pods of an export', () => {
+  async function withSavedPods(change: (item: Item) => Item | undefined): Promise<SetWorld> {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
+    await world.pass(70);
+    const saved = world.table.dump().find(({ pk }) => pk.startsWith('b#EXPORTED-PODS#')) as Item;
+    const changed = change(saved);
+    if (changed) await world.table.put(changed);
+    else await world.table.delete(saved);
+    world.of('c').store.apply(pod('web-3', '10.3.0.3'));
+    await world.pass(30);
+    return world;
+  }
+  const withoutPods = deflateRawSync(encodeExportedPods({ service: service(), pods: [], nodes: new Map() }));
+
+  it('pods that are saved for a former incarnation of their cluster do not count, and the slices of this source stay', async () => {
+    const world = await withSavedPods((item) => ({ ...item, i: 0, b: withoutPods }));
+    expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2', ...ofC, 'c 10.3.0.3']);
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(30);
+    expect(endpointsIn(world, 'a')).toContain('b 10.2.0.3');
+  });
+
+  it('slices of a source without saved pods stay until its export has run', async () => {
+    const world = await withSavedPods(() => undefined);
+    expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2', ...ofC, 'c 10.3.0.3']);
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(30);
+    expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.2', ...ofC, 'c 10.3.0.3']);
+  });
+
+  it('saved pods that differ from the snapshot are mended by the resync of the exporter, and its importers follow', async () => {
+    const world = await withSavedPods((item) => ({ ...item, b: withoutPods }));
+    expect(endpointsIn(world, 'a')).toEqual([...ofC, 'c 10.3.0.3']);
+    await world.pass(13 * 3600);
+    expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2', ...ofC, 'c 10.3.0.3']);
+  }, 60_000);
 });
 
 describe('exports without an entry', () => {

@@ -2,8 +2,11 @@
 import { expect, it } from 'vitest';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
-import { metaKey, objectsOf } from '#shared/store/keys.ts';
+import { readExportedPods, type StoredExportedPods, saveExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { exporter, importer, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -50,6 +53,15 @@ it('a source that was restored from a backup while its relay is silent is not li
   expect((await readCluster(world.table, 'b'))?.source?.answers).toBeUndefined();
 });
 
+/** A pod of the source is gone, as the run of its export has seen it. */
+async function forgetSavedPod({ table }: SetWorld, pod: string): Promise<void> {
+  const key = { cluster: 'b', namespace: 'shop', name: 'web' };
+  const before = (await readExportedPods(table, key)) as StoredExportedPods;
+  const { pods, ...rest } = decodeExportedPods(key.namespace, key.name, textOf(before) as string);
+  const text = encodeExportedPods({ ...rest, pods: pods.filter(({ metadata }) => metadata.name !== pod) });
+  await saveExportedPods(table, key, { text, incarnation: before.incarnation, before, maxBytes: defaultLimits.sync.savedBytes });
+}
+
 const unbound = { state: 'unbound', session: 's2', uid: 'b-1', sinceMs: 1, rewoundAtMs: 1 };
 
 it.each([
@@ -62,7 +74,7 @@ it.each([
   await world.pass(185);
   expect((await readCluster(world.table, 'b'))?.source).toMatchObject({ state: 'silent', answers: true });
   await world.table.update(metaKey('b'), begin);
-  await world.table.delete({ pk: objectsOf('b', 'Pod', 'shop'), sk: 'web-1' });
+  await forgetSavedPod(world, 'web-1');
   const { store } = world.of('a');
   const edited = { ...store.get('ServiceImport', 'shop', 'web'), spec: { type: 'ClusterSetIP', ports: [] } };
   store.replace('ServiceImport', 'shop', 'web', edited, { manager: 'kubectl-edit' });

@@ -63,7 +63,7 @@ class Member {
   told: (object: RawObject) => RawObject = (object) => object;
   /** Number of calls of its API, without checks of rights. */
   calls = 0;
-  readonly #header: EventsHeader;
+  #header: EventsHeader;
   #said = 1_000_000;
 
   constructor(world: SetWorld, id: string, given: readonly RawObject[]) {
@@ -112,7 +112,8 @@ class Member {
     throw invalid('Service', metadata?.name ?? '', [{ field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message }]);
   }
 
-  async startRelay(of: readonly Kind[] = allKinds): Promise<void> {
+  async startRelay(of: readonly Kind[] = allKinds, session = 's1'): Promise<void> {
+    this.#header = { ...this.#header, session, base: String(this.store.resourceVersion) };
     this.isHeard = true;
     for (const kind of of) {
       await this.#sendList(kind);

@@ -1,22 +1,20 @@
-/** The sources of an import: the exports of its name, and the Service, pods and nodes of each source that is not silent (MC-70). */
+/** The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70). */
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
+import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { mendSet, readSetEntries, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { readExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
+import { nodesOf } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
@@ -91,29 +89,13 @@ export async function withLastKnown(run: ClustersetRun, read: Sources, slices: r
   return { ...read, sources };
 }
 
-/** Resolves to undefined if the slices are to stay: until the export run has withdrawn the export, or while the pods are too large. */
-async function exportedIn(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource['exported']> {
-  const { deps, namespace, name } = run;
-  const stored = decodeObjectOf('Service', await readObject({ table: deps.table, cluster: member.id }, 'Service', namespace, name));
-  const service = stored && withOptInSelector(stored, member.optIn);
-  if (!service?.spec?.selector) return undefined;
-  const { selector } = service.spec;
-  const { nodes } = await nodesOf(deps, member);
-  const pods = await podsWithin(run, member);
-  return pods && { service, pods: selected(pods, selector), nodes };
-}
-
-/** Resolves to undefined if the Pods have more bytes than a run reads: one source must not end the imports of the others. */
-async function podsWithin({ deps, namespace, found }: ClustersetRun, member: ClusterRecord): Promise<readonly Pod[] | undefined> {
-  try {
-    return await readPods(deps, { cluster: member.id, namespace }, limitsOf(deps).pods.maxSourceBytes);
-  } catch (error) {
-    if (!(error instanceof PodsTooLarge)) throw error;
-    found.unread = [...new Set([...(found.unread ?? []), member.id])].sort();
-    deps.metrics.put('PodsTooLarge', 1, { cluster: member.id });
-    deps.log.warn('source has too large pods: its slices stay', { cluster: member.id, reason: error.message });
-    return undefined;
-  }
+/** Resolves to undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */
+async function exportedIn({ deps, namespace, name, found }: ClustersetRun, { id, incarnation }: ClusterRecord): Promise<ImportSource['exported']> {
+  const stored = await readExportedPods(deps.table, { cluster: id, namespace, name });
+  if (stored?.incarnation !== incarnation) return undefined;
+  const text = textOf(stored);
+  if (text === undefined) found.unread = [...new Set([...(found.unread ?? []), id])].sort();
+  return text === undefined ? undefined : decodeExportedPods(namespace, name, text);
 }
 
 /** Lists the pods by the cluster's own API. Resolves to undefined if it does not answer. Stores nothing: the relay's next events count again. */

@@ -6,6 +6,7 @@ import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportFailure, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
+import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
@@ -13,6 +14,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { mendSet, noteWoken, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { forgetExportedPods, readExportedPods } from '#shared/store/exported-pods-record.ts';
 import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -22,6 +24,7 @@ import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports, type ImportStates, readStates } from './import-confirmations.ts';
+import { exportPods, type PodsToExport } from './pods-of-export.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
@@ -29,8 +32,12 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { deps, meta, namespace, name } = run;
   const store = { table: deps.table, cluster: meta.id };
   const key = keyInSet(run);
-  // The entry first: if it is still the same when it is saved, no other run has seen newer records than this one.
-  const [entries, mark] = await Promise.all([readSetEntries(deps.table, key), readExportMark(deps.table, key, meta.id)]);
+  // Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one.
+  const [entries, mark, podsBefore] = await Promise.all([
+    readSetEntries(deps.table, key),
+    readExportMark(deps.table, key, meta.id),
+    readExportedPods(deps.table, { ...store, namespace, name }),
+  ]);
   await mendSet(deps.table, entries);
   const [exportRecord, serviceRecord] = await Promise.all([
     readObject(store, 'ServiceExport', namespace, name),
@@ -43,11 +50,9 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
   const exportText = checked?.exported && JSON.stringify(checked.exported);
   const isNew = before !== exportText;
-  if (isNew) await saveExportMark(deps.table, key, meta.id, 'pending');
-  if (isNew && !(await saveExportEntry(deps.table, key, meta.id, exportText, { text: before })))
-    throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
+  const { isWhole, isChanged } = await saveExport(run, checked?.validity, { exportText, before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
-  const hasChanged = exportText !== undefined && !run.isLookOnly && entries.woken.get(meta.id) !== run.generation;
+  const hasChanged = exportText !== undefined && (isChanged || (!run.isLookOnly && entries.woken.get(meta.id) !== run.generation));
   const states = await readStates(run);
   if (owes || hasChanged) await wakeImporters(run, states);
   // Read after the text is saved: an export that came meanwhile has seen the former one.
@@ -62,6 +67,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (!checked || !hasRuns(meta)) return ok;
   try {
     const failure = await patchConditions(run, checked, { entries: now, states, exportText });
+    if (!isWhole) return requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
     if (failure?.reason !== 'Pending') return ok;
     if (now.woken.get(meta.id) !== run.generation) await noteWoken(deps.table, key, meta.id, run.generation);
     return requeue(deps, 'importsPending', { reason: failure.message, rounds: run.rounds });
@@ -69,6 +75,32 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     await noteWoken(deps.table, key, meta.id, run.generation);
     throw error;
   }
+}
+
+interface ToSaveExport {
+  /** As importers are to merge it. Undefined: the cluster does not export the name. */
+  readonly exportText: string | undefined;
+  readonly before: string | undefined;
+  readonly podsBefore: PodsToExport['before'];
+}
+
+/** The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved newer ones. */
+async function saveExport(
+  run: ClustersetRun,
+  validity: ExportValidity | undefined,
+  { exportText, before, podsBefore }: ToSaveExport,
+): ReturnType<typeof exportPods> {
+  const { deps, meta, namespace, name } = run;
+  const { table } = deps;
+  const key = keyInSet(run);
+  const saved = validity?.valid ? await exportPods(run, { service: validity.service, before: podsBefore }) : { isWhole: true, isChanged: false };
+  if (before !== exportText) {
+    await saveExportMark(table, key, meta.id, 'pending');
+    if (!(await saveExportEntry(table, key, meta.id, exportText, { text: before })))
+      throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
+  }
+  if (exportText === undefined && podsBefore) await forgetExportedPods(table, { cluster: meta.id, namespace, name });
+  return saved;
 }
 
 /** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */

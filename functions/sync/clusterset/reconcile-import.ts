@@ -203,11 +203,10 @@ function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf 
     const source = metaOf.get(cluster)?.source;
     return source?.state === 'silent' && source.answers !== true;
   };
-  const { unread = [] } = found;
-  const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !unread.includes(cluster);
+  // The run of an export whose pods are too large looks again, and wakes its importers.
+  const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
   const silent = sources.filter(isPassing).map((source) => source.cluster);
-  if (silent.length === 0)
-    return unread.length > 0 ? requeue(deps, 'podsTooLarge', { reason: `pods are too large: slices of ${unread.join(', ')} stay` }) : ok;
+  if (silent.length === 0) return ok;
   return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
 }
 

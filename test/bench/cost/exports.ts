@@ -47,6 +47,7 @@ export async function printExports(): Promise<void> {
   console.log('| | write units | read units | queue requests | US dollars a million changes |');
   console.log('| --- | --- | --- | --- | --- |');
   const writes: number[] = [];
+  let parts = '';
   for (const row of rows) {
     const use = await useOf(row);
     const each = (n: number): string => (n / changes).toFixed(1);
@@ -54,11 +55,25 @@ export async function printExports(): Promise<void> {
       `| ${[row.what, each(use.writeUnits), each(use.readUnits), each(use.queueRequests), ((dollarsOf(use) / changes) * 1e6).toFixed(2)].join(' | ')} |`,
     );
     writes.push(use.writeUnits);
+    if (row.importers === 99) parts = partsOf(use);
   }
   const [alone = 0, beside = 0] = writes;
+  console.log(`\nThe row of 99 importers in parts: ${parts}.`);
   // Sweep and heartbeats come in between.
   if (beside > alone + changes / 20) throw new Error(`a service that is not exported costs ${beside - alone} write units more where another one is`);
   console.log('');
+}
+
+function partsOf({ writeUnits, readUnits, queueRequests, lambdaDollars }: Use): string {
+  const dollars = {
+    'table writes': writeUnits * price.writeUnit,
+    'table reads': readUnits * price.readUnit,
+    queues: queueRequests * price.queueRequest,
+    Lambda: lambdaDollars,
+  };
+  return Object.entries(dollars)
+    .map(([part, of]) => `${part} ${((of / changes) * 1e6).toFixed(2)}`)
+    .join(', ');
 }
 
 export const dollarsOf = ({ writeUnits, readUnits, queueRequests, lambdaDollars }: Use): number =>

@@ -82,19 +82,19 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a silent source counts as fresh',
-    seeds: [3, 1, 2],
+    seeds: [6, 9],
     set: { ...quiet, silentMs: 150_000, people: 20, cluster: { ...cluster, changes: 20, faultsUntilMs: 200_000 } },
     ...sees((item, { scheduler }) => ({ ...item, heartbeatAt: scheduler.now })),
   },
   {
     name: 'a source whose history is in doubt counts as fresh',
-    seeds: [4, 11, 5],
+    seeds: [2],
     set: { ...quiet, restores: true, people: 12, cluster: { ...cluster, changes: 20 } },
     ...sees(({ unbound: _, ...item }) => item as Item),
   },
   {
     name: 'sweep forgets the versions that its own lists of a silent source have read',
-    seeds: [10, 17, 5],
+    seeds: [25],
     set: {
       ...quiet,
       ...{ members: everyone.slice(0, 2), silentMs: 240_000, people: 12, restores: true },
@@ -110,7 +110,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker takes the lease of an import that another worker has',
-    seeds: [11, 10, 9],
+    seeds: [16],
     set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },
     table: (table) => ({
       ...table,
@@ -142,7 +142,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'the names that a cluster exports are not found by cluster',
-    seeds: [10, 16],
+    seeds: [139],
     set: { ...quiet, hubTrouble: 'rebuild', people: 30, names: 2, cluster: { ...cluster, faultsUntilMs: 190_000 } },
     table: (table) => ({ ...table, query: async (pk, range) => (pk.startsWith('EXPORTED#') ? [] : table.query(pk, range)) }),
   },

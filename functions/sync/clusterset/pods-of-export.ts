@@ -1,0 +1,44 @@
+/** The pods of an export. Its run reads them once for all importers, whose number is up to a hundred. */
+import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
+import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
+import { type SavedPods, type StoredExportedPods, saveExportedPods } from '#shared/store/exported-pods-record.ts';
+import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { requeueRun } from '../state/requeue.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
+
+export interface PodsToExport {
+  /** The Service of a valid export. */
+  readonly service: Service;
+  /** As the run read it before it read the Service. */
+  readonly before: StoredExportedPods | undefined;
+}
+
+/** Slices of an export whose pods are too large stay in the importers. Throws RequeueAfter if another run has saved newer pods. */
+export async function exportPods(run: ClustersetRun, { service, before }: PodsToExport): Promise<Exclude<SavedPods, 'overtaken'>> {
+  const { deps, meta, namespace, name } = run;
+  const text = await exportedText(run, withOptInSelector(service, meta.optIn));
+  const { incarnation } = meta;
+  const maxBytes = limitsOf(deps).sync.savedBytes;
+  const saved = await saveExportedPods(deps.table, { cluster: meta.id, namespace, name }, { text, incarnation, before, maxBytes });
+  if (saved === 'overtaken') throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
+  if (saved.isWhole) return saved;
+  deps.metrics.put('PodsTooLarge', 1, { cluster: meta.id });
+  deps.log.warn('export has too large pods: its slices stay in the importers', { cluster: meta.id, namespace, service: name });
+  return saved;
+}
+
+/** Resolves to undefined if the pods have more bytes than a run reads. */
+async function exportedText({ deps, meta, namespace }: ClustersetRun, service: Service): Promise<string | undefined> {
+  const { nodes } = await nodesOf(deps, meta);
+  try {
+    const pods = selected(await readPods(deps, { cluster: meta.id, namespace }), service.spec?.selector ?? {});
+    const text = encodeExportedPods({ service, pods, nodes });
+    return text.length <= limitsOf(deps).pods.maxExportedBytes ? text : undefined;
+  } catch (error) {
+    if (!(error instanceof PodsTooLarge)) throw error;
+    return undefined;
+  }
+}
