@@ -65,7 +65,7 @@ describe('the outputs that another version changes', () => {
         edited((e) => Object.assign(e.endpoints[0] ?? {}, { labels: { a: 'b' } })),
       ),
     );
-    expect(first).toBe('labels of Endpoints (EP-57 to EP-59, EP-62): 3 vectors (single-stack 3)');
+    expect(first).toBe('labels of Endpoints (EP-57 to EP-59, EP-62) in 3 of the vectors: single-stack 3');
     expect(example).toMatch(/^ {2}single-stack-\S+, step 0, Endpoints default\/\S+: .*, now \{"a":"b"\}$/);
   });
 });

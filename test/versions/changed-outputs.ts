@@ -1,6 +1,7 @@
 /** Compares the outputs of two recordings of the same vectors, by field, and names the statements of docs/behaviour.md that specify the field. */
 
 import { annotationTriggerTime } from '#shared/kube/names.ts';
+import { differingPlaces } from '#test/conformance/differing-places.ts';
 import type { EndpointsView, Expectation, SliceGroupView, Vector } from '#test/conformance/vector.ts';
 import { familyOf } from '#test/conformance/vector.ts';
 import { canonical } from '#test/conformance/view.ts';
@@ -49,7 +50,7 @@ export function changedOutputs(before: readonly Vector[], after: readonly Vector
       if (!other) continue;
       compare(step.expect, other.expect, (field, what, was, is) => {
         if (canonical(was) === canonical(is)) return;
-        const example = `${vector.id}, step ${i}, ${what}: ${cut(canonical(was))}, now ${cut(canonical(is))}`;
+        const example = `${vector.id}, step ${i}, ${what}${shortest(canonical(was), canonical(is))}`;
         const change = found.get(field) ?? { vectors: new Set(), example };
         found.set(field, change);
         change.vectors.add(vector.id);
@@ -65,7 +66,7 @@ export function changeLines(changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ field, vectors, example }) => {
     const families = Map.groupBy(vectors, (id) => familyOf({ id }));
     const byFamily = [...families].map(([family, ids]) => `${family} ${ids.length}`).join(', ');
-    return [`${field} (${statementsOf[field]}): ${vectors.length} vectors (${byFamily})`, `  ${example}`];
+    return [`${field} (${statementsOf[field]}) in ${vectors.length} of the vectors: ${byFamily}`, `  ${example}`];
   });
 }
 
@@ -131,8 +132,14 @@ interface Subset {
 
 const portsOf = ({ subsets }: EndpointsView): unknown => (subsets as readonly Subset[]).map(({ ports }) => ports);
 
-const sortedSubsets = (subsets: readonly object[]): readonly string[] =>
-  (subsets as readonly Subset[]).map(({ ports, ...rest }) => canonical({ ...rest, ports: (ports ?? []).map((p) => canonical(p)).sort() })).sort();
+function sortedSubsets(subsets: readonly object[]): readonly unknown[] {
+  const sorted = (all: readonly unknown[]): readonly unknown[] =>
+    all
+      .map((value) => canonical(value))
+      .sort()
+      .map((text) => JSON.parse(text));
+  return sorted((subsets as readonly Subset[]).map((subset) => ({ ...subset, ports: sorted(subset.ports ?? []) })));
+}
 
 /** Go writes an empty map as null. */
 function timeAndOthers(annotations: object | null): readonly [time: unknown, others: object] {
@@ -146,4 +153,9 @@ function paired<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) 
   return new Map([...was.keys(), ...is.keys()].map((key) => [key, [was.get(key) ?? [], is.get(key) ?? []]]));
 }
 
-const cut = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
+/** Both values, or the first place where long ones differ. */
+function shortest(before: string, after: string): string {
+  const isShort = before.length + after.length < 600;
+  const [place] = isShort ? [] : differingPlaces(JSON.parse(before), JSON.parse(after));
+  return place ? ` ${place.at}: ${place.expected}, now ${place.got}` : `: ${before}, now ${after}`;
+}

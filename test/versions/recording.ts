@@ -8,7 +8,7 @@ import { go } from '#test/support/kubernetes-module.ts';
 
 export interface Recording<V extends Vector = Vector> {
   readonly vectors: readonly V[];
-  /** Identifiers of other vectors, with the reason. */
+  /** Reasons, each with the identifiers of its vectors. */
   readonly leftOut: readonly string[];
   /** A JSON object a line. */
   readonly text: string;
@@ -26,7 +26,8 @@ export async function record<V extends Vector>(module: string, file: string, fla
     );
     const text = await readFile(out, 'utf8');
     const lines = text.split('\n').filter((line) => line !== '');
-    const leftOut = output.split('\n').flatMap((line) => /^(\S+ is left out: .*)$/.exec(line)?.[1] ?? []);
+    const reasons = Map.groupBy(output.matchAll(/^(\S+) is left out: (.*)$/gm), ([, , reason = '']) => reason);
+    const leftOut = [...reasons].map(([reason, all]) => `${all.length} are left out, ${reason}: ${all.map(([, id]) => id).join(', ')}`);
     return { vectors: lines.map((line) => JSON.parse(line) as V), leftOut, text };
   } finally {
     await rm(folder, { recursive: true, force: true });
