@@ -8,6 +8,7 @@ import { clusterCommand } from './cluster-command.ts';
 import { configCommand } from './config-command.ts';
 import { consoleCommand } from './console-command.ts';
 import { costCommand } from './cost-command.ts';
+import { doctorCommand } from './doctor-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { historyCommand } from './history-command.ts';
 import { redriveCommand } from './redrive-command.ts';
@@ -28,8 +29,7 @@ function programs() {
     .addHelpText(
       'after',
       `
-Example:
-  $ fleet-endpoints explain demo-1 shop/web   # why a pod is an address, or not
+Example: $ fleet-endpoints explain demo-1 shop/web   # why a pod is an address
 Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     );
   for (const command of [
@@ -40,6 +40,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     clusterCommand(),
     redriveCommand(),
     costCommand(),
+    doctorCommand(),
     relayCommand(),
     configCommand(),
   ])

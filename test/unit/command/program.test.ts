@@ -36,7 +36,9 @@ function helpOf(command: Command): string {
 describe('help', () => {
   it('the command has every subcommand in the documents', () => {
     const names = program().commands.map((c) => c.name());
-    expect(names).toEqual(expect.arrayContaining(['start', 'console', 'explain', 'history', 'cluster', 'redrive', 'relay', 'config', 'completion']));
+    expect(names).toEqual(
+      expect.arrayContaining(['start', 'console', 'explain', 'history', 'cluster', 'redrive', 'doctor', 'relay', 'config', 'completion']),
+    );
   });
 
   it.each([program(), ...visible(program())].map((c) => [c.name(), c] as const))(

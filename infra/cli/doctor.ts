@@ -1,0 +1,103 @@
+/** `fleet-endpoints doctor`: what is between this machine and endpoints that follow their pods. Reads only. */
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
+import { type Finding, fine, wrong } from './account-finding.ts';
+import type { Hub } from './connect-hub.ts';
+import { adviceOn } from './hub-errors.ts';
+import { naturalOrder } from './natural-order.ts';
+
+export interface DoctorDeps {
+  readonly hub: Pick<Hub, 'name' | 'table' | 'now'>;
+  /** Resolves to the ARN of the caller. Undefined: a local run needs no credentials. */
+  readonly identity: (() => Promise<string>) | undefined;
+  /** This machine's clock, ms since the epoch. */
+  readonly now: () => number;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Versions of this command and of Node. */
+  readonly program: string;
+}
+
+/** AWS refuses requests of a clock that is minutes off; times in answers look wrong before. */
+const toleratedSkewMs = 10_000;
+/** Three heartbeats. */
+const silentAfterMs = 90_000;
+
+type Verdict = Omit<Finding, 'of' | 'question'>;
+
+export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
+  const { hub, identity, program } = deps;
+  const findings: Finding[] = [{ of: 'this machine', question: 'program', ...fine(program) }];
+  if (identity) findings.push({ of: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
+  let ids: readonly string[] = [];
+  const table = await answer(deps, async () => {
+    ids = [...(await listClusters(hub.table))].sort(naturalOrder);
+    return `${hub.name}, ${ids.length} clusters`;
+  });
+  const empty = wrong(table.found, 'no cluster is registered: describe one in clusters.yaml, and deploy');
+  findings.push({ of: 'hub', question: 'table', ...(table.verdict === 'fine' && ids.length === 0 ? empty : table) });
+  // The table's answer has the hub's time.
+  if (table.verdict === 'fine') findings.push({ of: 'this machine', question: 'clock', ...clock(deps) });
+  const records = await concurrently(16, ids, (id) => readCluster(hub.table, id));
+  return [...findings, ...records.flatMap((record) => (record && !isDeregistered(record) ? ofCluster(record, hub.now()) : []))];
+}
+
+async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<Verdict> {
+  try {
+    return fine(await ask());
+  } catch (error) {
+    const { name, message } = error as Error;
+    return wrong(message, adviceOn({ name, message }, env) ?? 'docs/commands.md has the rights and settings of each command');
+  }
+}
+
+function clock({ hub, now }: DoctorDeps): Verdict {
+  const aheadMs = now() - hub.now();
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  if (Math.abs(aheadMs) <= toleratedSkewMs) return fine(`within ${seconds} s of the hub's`);
+  return wrong(
+    `${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the hub's`,
+    "synchronise this machine's clock: AWS refuses requests that are minutes off",
+  );
+}
+
+function ofCluster(meta: ClusterRecord, nowMs: number): readonly Finding[] {
+  const finding = (question: string, verdict: Verdict): Finding => ({ of: meta.id, question, ...verdict });
+  const findings = [finding('relay', relay(meta, nowMs))];
+  if (meta.relay.heartbeatAtMs === 0) return findings;
+  findings.push(finding('first lists', hasSynced(meta) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
+  const circuit = blockedBy(meta);
+  if (meta.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
+  const { kubernetesVersion } = meta.relay;
+  const unsupported = unsupportedVersion(kubernetesVersion);
+  if (kubernetesVersion)
+    findings.push(finding('Kubernetes', unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion)));
+  return findings;
+}
+
+function relay({ id, mode, relay: { heartbeatAtMs } }: ClusterRecord, nowMs: number): Verdict {
+  if (heartbeatAtMs === 0)
+    return wrong('never heard', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
+  const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
+  const found = `heard ${seconds} s ago`;
+  // A cluster that has moved to another hub stays paused here.
+  if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
+  return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');
+}
+
+/** Findings that fit on a page: a healthy cluster has no line of its own. */
+export function pageOf(findings: readonly Finding[], mostLines = 40): readonly Finding[] {
+  const isGeneral = ({ of }: Finding): boolean => of === 'hub' || of === 'this machine';
+  const ofClusters = findings.filter((finding) => !isGeneral(finding));
+  const bad = ofClusters.filter(({ verdict }) => verdict !== 'fine');
+  const ids = new Set(ofClusters.map(({ of }) => of));
+  const badIds = new Set(bad.map(({ of }) => of));
+  const healthy: Finding[] =
+    ids.size > badIds.size ? [{ of: 'clusters', question: 'without a finding', ...fine(`${ids.size - badIds.size} of ${ids.size}`) }] : [];
+  const more: Finding[] =
+    bad.length > mostLines ? [{ of: 'clusters', question: 'findings', ...wrong(`${bad.length - mostLines} more`, '-o json has all of them') }] : [];
+  return [...findings.filter(isGeneral), ...healthy, ...bad.slice(0, mostLines), ...more];
+}
