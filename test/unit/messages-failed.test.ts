@@ -1,12 +1,13 @@
 /** Lambda counts no error when only some messages of a batch come back: the stages count those themselves. */
+
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
+import { syncDeps } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from './ingest/hub.ts';
 import { pod, service } from './kube/objects.ts';
 
@@ -56,7 +57,7 @@ it('MessagesFailed counts wake-ups that sync could not handle', async () => {
     generation: 1,
     retryNumbers: { endpoints: 0, slices: 0 },
   });
-  const failing = { ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } } as unknown as SyncDeps;
+  const failing = syncDeps({ ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } });
   expect(await syncBatch(failing, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
   expect(metrics.get('MessagesFailed')).toBe(1);
 });

@@ -1,14 +1,14 @@
 /** Questions of sweep to the APIs of many silent sources. */
+
 import { expect, it } from 'vitest';
 import { checkSources } from '#functions/sweep/clusterset/clusterset-sources.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { SweepRun } from '#functions/sweep/sweep-run.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../ingest/hub.ts';
 
 it('sweep asks all of forty sources that do not answer, three times each, in one run', async () => {
   const table = memoryTable();
@@ -37,14 +37,11 @@ it('sweep asks all of forty sources that do not answer, three times each, in one
     for (const answer of answered) answer();
     await passTime();
   };
-  const deps = {
+  const deps = sweepDeps({
     table,
-    cluster: async ({ id }: ClusterRecord) => ({ identity: () => identity(id) }),
-    metrics: { put() {} },
-    log: silent,
+    cluster: async ({ id }: ClusterRecord) => clusterApi({ identity: () => identity(id) }),
     now: () => nowMs,
-    flush() {},
-  } as unknown as SweepDeps;
+  });
   await Promise.all([checkSources(new SweepRun(deps), records, true), passTime()]);
   expect([...asked.values()]).toEqual(ids.map(() => 3));
 });

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
@@ -8,6 +7,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
+import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
@@ -19,16 +19,17 @@ async function shadowCluster(clusterset?: ClustersetMembership) {
   let answers: (resource: string) => boolean = () => true;
   let refusal: string | undefined;
   await registerCluster(table, { id: 'c', mode: 'shadow', api, ...(clusterset && { clusterset }) }, now);
-  const deps = {
+  const deps = sweepDeps({
     table,
     now: () => now,
-    cluster: async () => ({
-      allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource),
-      dryRunCreate: async () => {
-        if (refusal) throw new ClusterApiError(refusal, { status: 403 });
-      },
-    }),
-  } as unknown as SweepDeps;
+    cluster: async () =>
+      clusterApi({
+        allows: async ({ resource }: { resource: string }) => ++asked > 0 && answers(resource),
+        dryRunCreate: async () => {
+          if (refusal) throw new ClusterApiError(refusal, { status: 403 });
+        },
+      }),
+  });
   const meta = async (): Promise<ClusterRecord> => (await readCluster(table, 'c')) as ClusterRecord;
   return {
     table,

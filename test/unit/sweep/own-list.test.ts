@@ -1,20 +1,18 @@
 import { expect, it } from 'vitest';
 import { sendOwnLists } from '#functions/sweep/own-list.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
+import { pod as anyPod } from '#test/support/objects.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../ingest/hub.ts';
 
-const pod = (name: string, labelBytes: number) => ({
-  metadata: { namespace: 'ns', name, resourceVersion: '5', labels: { l: 'v'.repeat(labelBytes) } },
-  spec: { containers: [] },
-  status: { phase: 'Running' },
-});
+const pod = (name: string, labelBytes: number) =>
+  anyPod(name, { labels: { l: 'v'.repeat(labelBytes) }, resourceVersion: '5', spec: { containers: [] } });
 
 /** Sweep makes the list of a cluster whose API has these pods. */
 async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
@@ -31,17 +29,12 @@ async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
     }
     return { resourceVersion: '7', items };
   };
-  const deps = {
+  const deps = sweepDeps({
     table,
     queues: () => queues,
-    cluster: async () => ({ list }),
-    metrics: { put() {} },
-    log: silent,
-    now: () => 1_000,
+    cluster: async () => clusterApi({ list: list as ClusterApi['list'] }),
     ...(deadlineMs !== undefined && { deadlineMs }),
-    newId: () => 'id',
-    flush() {},
-  } as unknown as SweepDeps;
+  });
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
   const error = await sendOwnLists(deps, meta).then(
     () => undefined,

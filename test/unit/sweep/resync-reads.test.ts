@@ -1,7 +1,7 @@
 /** Reads and wake-ups of the twice-daily resync in a cluster with more namespaces than a run may read. */
+
 import { expect, it } from 'vitest';
 import { resync } from '#functions/sweep/resync.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -10,8 +10,8 @@ import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../ingest/hub.ts';
 
 const minuteMs = 60_000;
 
@@ -49,7 +49,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
     },
   };
   const queues = memoryClusterQueues(() => now);
-  const deps = { table, queues: () => queues, log: silent, now: () => now } as unknown as SweepDeps;
+  const deps = sweepDeps({ table, queues: () => queues, now: () => now });
   const meta = (await readCluster(memory, 'c')) as ClusterRecord;
   return {
     table: memory,

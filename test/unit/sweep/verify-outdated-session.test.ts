@@ -1,12 +1,13 @@
 /** Sweep decides whether an outdated session belongs to the present history (verify-session.ts). */
+
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession, readSession } from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { clusterApi } from '#test/support/stage-deps.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
 /** The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150. */
@@ -27,12 +28,12 @@ async function heard({
   await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
   await hub.ingest(message);
-  const api = {
+  const api = clusterApi({
     list: async () => {
       if (away) throw new ClusterApiError('connect ECONNREFUSED', { status: 0 });
       return { resourceVersion: '150', items: [] };
     },
-  } as unknown as ClusterApi;
+  });
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await verifySession(deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;

@@ -1,9 +1,9 @@
 /** Sweep binds a session that does not fit the record (verify-session.ts). */
+
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { readSession, recordUnverified, type UnboundSession } from '#shared/clusters/sessions.ts';
@@ -11,6 +11,7 @@ import { metaKey } from '#shared/store/keys.ts';
 import { readFence } from '#shared/store/lists.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { clusterApi } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
 import { pod } from '../kube/objects.ts';
 
@@ -28,13 +29,13 @@ async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '
   const known = { id: 'c', incarnation: 1 };
   await recordUnverified(hub.table, known, { state: 'unbound', session: 's2', uid: 'u', sinceMs: hub.clock.now, ...unbound });
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  const api = {
+  const api = clusterApi({
     identity: async () => {
       if (away) throw new ClusterApiError('connect ECONNREFUSED', { status: 0 });
       return uid;
     },
     list: async () => ({ resourceVersion: version, items: [] }),
-  } as unknown as ClusterApi;
+  });
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await verifySession(deps, before);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;

@@ -1,8 +1,8 @@
 /** Wake-ups of many importers by sweep, whose run has an end. */
+
 import { expect, it } from 'vitest';
 import { leaveSet } from '#functions/sweep/clusterset/leave-set.ts';
 import { wakeForSource } from '#functions/sweep/clusterset/wake-importers.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -10,8 +10,8 @@ import { saveSource } from '#shared/clusters/source-record.ts';
 import { readSetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../ingest/hub.ts';
 
 const names = Array.from({ length: 120 }, (_, i) => `web-${i}`);
 const ids = Array.from({ length: 20 }, (_, i) => `i-${String(i).padStart(2, '0')}`);
@@ -33,7 +33,7 @@ async function world() {
   const clock = { nowMs: 0 };
   const queues = new Map(['b', ...ids].map((id) => [id, memoryClusterQueues(() => clock.nowMs)]));
   const runUntil = (deadlineMs: number) =>
-    ({
+    sweepDeps({
       table: {
         ...table,
         update: async (...call: Parameters<typeof table.update>) => {
@@ -41,11 +41,10 @@ async function world() {
           return table.update(...call);
         },
       },
-      queues: (id: string) => queues.get(id),
-      log: silent,
+      queues: (id) => queues.get(id) ?? memoryClusterQueues(() => clock.nowMs),
       now: () => clock.nowMs,
       deadlineMs,
-    }) as unknown as SweepDeps;
+    });
   const read = async () => (await readCluster(table, 'b')) as ClusterRecord;
   const wokenIn = (id: string): number => queues.get(id)?.syncs.waiting().length ?? 0;
   return { table, clock, runUntil, read, wokenIn };

@@ -1,6 +1,6 @@
 /** Prefetched inputs count only in the scope of their first lists (inputs.ts). */
+
 import { expect, it } from 'vitest';
-import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { prefetchInputs, readInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -10,6 +10,7 @@ import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { putObject } from '#shared/store/objects.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod, service } from '../kube/objects.ts';
 
@@ -24,11 +25,15 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   };
   const selected = service();
   await put('Service', 'svc', encodeProjection('Service', selected));
-  const deps = { table, pods: new NamespacePods(), nodes: new Map(), now: () => 2_000 } as unknown as SyncDeps;
+  const deps = syncDeps({ table, now: () => 2_000 });
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
   expect(await prefetchInputs(deps, key, undefined)).toBeUndefined();
-  const ahead = await prefetchInputs({ ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch }]]) } as unknown as SyncDeps, key, undefined);
+  const ahead = await prefetchInputs(
+    { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, nodes: new Map(), seen: true }]]) },
+    key,
+    undefined,
+  );
   // The first lists write these during the read of the cluster's record.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
   const items = await readServiceItems(deps, key, undefined);

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { prefetchDuringClaim, prefetchOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { idleController, latestGeneration, noWork, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
+import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const message: WakeUpMessage = { cluster: 'c', namespace: 'ns', service: 'svc', generation: 5, retryNumbers: { endpoints: 0, slices: 0 } };
@@ -19,8 +19,8 @@ const claimed = (more: Partial<Claim> = {}): Claim => ({
 async function worker(scope: string | undefined): Promise<SyncDeps> {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
-  const nodes = new Map(scope === undefined ? [] : [['c', { scope }]]);
-  return { table, pods: new NamespacePods(), nodes, now: () => 2_000 } as unknown as SyncDeps;
+  const nodes = new Map(scope === undefined ? [] : [['c', { scope, version: 0, nodes: new Map(), seen: true }]]);
+  return syncDeps({ table, nodes, now: () => 2_000 });
 }
 
 it('reads begin beside the claim of new work by a worker that has run for the cluster before, and for nothing else', async () => {
