@@ -1,9 +1,11 @@
 /** Cases of `npm run bench`: both controllers on one service with projected pods, in a settled state except for one change. */
+
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
+import { pod as aPod, service as aService } from '#test/support/objects.ts';
 
 export type Change = 'none' | 'pod';
 
@@ -42,31 +44,27 @@ export function decideCase(count: number, change: Change): Case {
   return { pods: count, change, endpoints: () => decideEndpoints(endpointsInput), slices: () => decideSlices(slicesInput) };
 }
 
-const service: Service = project('Service', {
-  metadata: { name: 's', namespace: 'ns', uid: 'u', creationTimestamp: '2023-11-14T22:00:00Z' },
-  spec: {
-    selector: { app: 'a' },
-    clusterIP: '10.0.0.1',
-    ipFamilies: ['IPv4'],
-    ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
-  },
-} as Service);
+const service: Service = project(
+  'Service',
+  aService(
+    { selector: { app: 'a' }, ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }] },
+    { name: 's', uid: 'u', creationTimestamp: '2023-11-14T22:00:00Z' },
+  ),
+);
 
 const nodes: ReadonlyMap<string, Node> = new Map([['node-0', project('Node', { metadata: { name: 'node-0' } } as Node)]]);
 
-function pod(i: number, ready: 'True' | 'False'): Pod {
-  const ip = `10.${Math.floor(i / 62500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`;
-  return project('Pod', {
-    metadata: { name: `pod-${i}`, namespace: 'ns', uid: `uid-${i}`, labels: { app: 'a' } },
-    spec: { nodeName: 'node-0', containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }] },
-    status: {
-      phase: 'Running',
-      podIP: ip,
-      podIPs: [{ ip }],
-      conditions: [{ type: 'Ready', status: ready, lastTransitionTime: ready === 'True' ? '2023-11-14T22:13:20Z' : '2023-11-14T22:14:00Z' }],
-    },
-  } as Pod);
-}
+const pod = (i: number, ready: 'True' | 'False'): Pod =>
+  project(
+    'Pod',
+    aPod(`pod-${i}`, {
+      labels: { app: 'a' },
+      ips: [`10.${Math.floor(i / 62500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`],
+      ready: ready === 'True',
+      readySince: ready === 'True' ? '2023-11-14T22:13:20Z' : '2023-11-14T22:14:00Z',
+      spec: { nodeName: 'node-0' },
+    }),
+  );
 
 /** As it comes back from the table, from the API's answer. */
 function served(object: Endpoints | EndpointSlice | undefined): unknown {

@@ -2,8 +2,10 @@
  * Measures a run of the endpoints controller in ms: `node test/bench/endpoints.ts`. Upstream takes about 22 ms for 5,000 pods. On a busy machine the best
  * time is the most reliable. The first time is that of a cold function.
  */
+
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
+import { pod as aPod, service as aService } from '#test/support/objects.ts';
 
 interface Timing {
   readonly pods: number;
@@ -43,32 +45,24 @@ function time(pods: number, name: string, runs: number, run: () => unknown): Tim
 
 const round = (ms: number) => Math.round(ms * 1000) / 1000;
 
-const service: Service = {
-  metadata: { name: 'svc', namespace: 'ns', uid: 'svc', creationTimestamp: '2026-01-01T00:00:00Z', labels: { app: 'web' } },
-  spec: {
-    clusterIP: '10.0.0.1',
-    ipFamilies: ['IPv4'],
-    selector: { app: 'web' },
+const service: Service = aService(
+  {
     ports: [
       { name: 'http', port: 80, protocol: 'TCP', targetPort: 'http' },
       { name: 'metrics', port: 9090, protocol: 'TCP', targetPort: 9090 },
     ],
   },
-};
+  { creationTimestamp: '2026-01-01T00:00:00Z', labels: { app: 'web' } },
+);
 
-function pod(i: number, ready: boolean): Pod {
-  const ip = `10.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`;
-  return {
-    metadata: { name: `pod-${i}`, namespace: 'ns', uid: `9a1c0b6e-0000-4000-8000-${String(i).padStart(12, '0')}`, labels: { app: 'web' } },
-    spec: { nodeName: `node-${i % 200}`, containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }] },
-    status: {
-      phase: 'Running',
-      podIP: ip,
-      podIPs: [{ ip }],
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }],
-    },
-  };
-}
+const pod = (i: number, ready: boolean): Pod =>
+  aPod(`pod-${i}`, {
+    uid: `9a1c0b6e-0000-4000-8000-${String(i).padStart(12, '0')}`,
+    ips: [`10.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`],
+    ready,
+    readySince: '2026-01-01T00:00:00Z',
+    spec: { nodeName: `node-${i % 200}` },
+  });
 
 /** The order that a hash map would give, the same every time. */
 function shuffled<T>(items: T[]): T[] {

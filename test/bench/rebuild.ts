@@ -3,26 +3,27 @@
  * with its real processes, on an embedded API server with 200 services of 10 pods. Every item of the table is deleted during the run, and pods are added and
  * removed. Then the cluster is registered as by a deploy, and functions and relay restart. No address of a live and ready pod may be removed at any moment.
  */
+
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
-import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { Pod } from '#shared/kube/types.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
 import { kubeconfigText } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
+import { pod, service } from '#test/support/objects.ts';
 
 const size = { namespaces: 5, services: 200, pods: 2000 };
 /** Numbers of pods that are removed, and added, while the table is empty. */
@@ -33,30 +34,27 @@ const createdAt = new Date().toISOString().replace(/\.\d+/, '');
 const inNamespace = (service: number): string => `ns-${service % size.namespaces}`;
 const services = Array.from({ length: size.services }, (_, i) => ({ namespace: inNamespace(i), name: `svc-${i}` }));
 
-const aService = (i: number): RawObject =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: `svc-${i}`, namespace: inNamespace(i) },
-    spec: { selector: { app: `svc-${i}` }, ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }] },
-  }) as RawObject;
-
-function aPod(n: number): RawObject {
-  const service = n % size.services;
-  const ip = `10.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: `pod-${n}`,
-      uid: randomUUID(),
-      namespace: inNamespace(service),
-      labels: { app: `svc-${service}` },
-      creationTimestamp: createdAt,
+const aService = (i: number): Service =>
+  service(
+    {
+      clusterIP: undefined,
+      ipFamilies: undefined,
+      selector: { app: `svc-${i}` },
+      ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
     },
+    { name: `svc-${i}`, namespace: inNamespace(i), uid: undefined },
+  );
+
+function aPod(n: number): Pod {
+  const of = n % size.services;
+  return pod(`pod-${n}`, {
+    uid: randomUUID(),
+    namespace: inNamespace(of),
+    labels: { app: `svc-${of}` },
+    createdAt,
+    ips: [`10.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`],
     spec: { nodeName: `node-${n % 20}`, containers: [{ name: 'c', image: 'i' }] },
-    status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
-  } as RawObject;
+  });
 }
 
 function fill(store: Store): void {

@@ -16,7 +16,7 @@ export interface PodOptions {
   readonly phase?: string;
   /** True, or the time of its deletion. */
   readonly deleted?: boolean | string;
-  readonly spec?: Pod['spec'];
+  readonly spec?: Partial<NonNullable<Pod['spec']>>;
 }
 
 /** A running, ready pod of namespace `ns` with the address 1.2.3.4 on node-1. */
