@@ -169,7 +169,8 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   };
   const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
   const restored = restoredAfter(meta, sinceGap, atMs);
-  if (reason !== undefined) return notKnown(atMs, [reason, ...restored].join('; '));
+  const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
+  if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
   const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
   const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);
   const caveats = [

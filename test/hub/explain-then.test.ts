@@ -137,6 +137,15 @@ describe('a service that is handed over', () => {
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringMatching(/^Not known: not written since /) });
   });
 
+  it('a Service that the hub has not written is not known for that reason alone', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)], beside);
+    await pass(10);
+    const between = world.now;
+    await pass(10);
+    await restored(world);
+    expect((await then(world, between)).summary).not.toContain('restored');
+  });
+
   it('a time after a hand-back is not known for the restore too, if the hub knew of that later', async () => {
     const small = await handedOver();
     const { world, pass } = small;
