@@ -27,7 +27,7 @@ const gone = (world: SetWorld, ...ids: readonly string[]): void => {
   for (const id of ids) Object.assign(world.of(id), { isHeard: false, apiAnswers: false });
 };
 
-it('a source is not evicted while the APIs of clusters that are heard do not answer the hub either', async () => {
+it('a source is not evicted while the APIs of fresh clusters do not answer the hub either', async () => {
   const world = await SetWorld.start({
     a: importer(policy),
     b: evicting('10.2.0'),
@@ -100,7 +100,7 @@ it('a source that is silent is found although the report of another cluster fail
   expect(await stateOf(world, 'c')).toBe('evicted');
 });
 
-it('clusters that were never heard, or are paused, hold no eviction', async () => {
+it('clusters without a heartbeat, and paused clusters, delay no eviction', async () => {
   const world = await SetWorld.start({ a: importer(policy), b: evicting('10.2.0'), c: evicting('10.3.0') });
   await world.pass(120);
   for (const id of ['d', 'e', 'f']) {
@@ -137,7 +137,7 @@ it('a source is evicted where one region of two is lost, and not where half of t
   expect([await stateOf(withRegions, 'c'), await stateOf(withRegions, 'd')]).toEqual(['evicted', 'evicted']);
 });
 
-it('an evicted source whose API answers again is imported by what its API says', async () => {
+it('an evicted source whose API answers again is imported by the lists of its API', async () => {
   const world = await SetWorld.start({ a: importer(policy), b: evicting('10.2.0'), c: evicting('10.3.0') });
   await world.pass(120);
   gone(world, 'c');

@@ -485,7 +485,7 @@ describe('an import whose annotation of the set a user has changed', () => {
     expect(seen(world)).toEqual(['b 10.2.0.2 true']);
   });
 
-  it('an import that the admission policies let nobody put right has slices that follow, and the exports’ Ready condition fails', async () => {
+  it('the slices of an import follow although admission policies refuse its other objects, and the exports’ Ready condition fails', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
     world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'ServiceImport' ? forbidden : undefined);

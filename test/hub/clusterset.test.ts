@@ -233,7 +233,7 @@ it('an export that is created during a run of another export of the name gets th
   expect(conditions(world, 'c')).toMatchObject({ Conflict: 'True PortConflict' });
 });
 
-it('a run of an export that stood still while the export was taken back leaves nothing of it in the set', async () => {
+it('a run of an export that was frozen during its withdrawal leaves no entry in the set', async () => {
   const world = await SetWorld.start({
     a: importer,
     b: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(), pod('web-1', '10.2.0.1')] },

@@ -41,7 +41,7 @@ const resolved = (text: string | { readonly 'Fn::Join': readonly [string, readon
 const widgets = dashboards.flatMap((d) => d.rows.flatMap((r) => r.widgets));
 
 describe('dashboards', () => {
-  it('show every metric that is emitted, and none that is not', () => {
+  it('dashboards show the emitted metrics, and no others', () => {
     expect(new Set(widgets.flatMap((w) => own(w.series)))).toEqual(new Set(Object.keys(metrics)));
     expect(new Set(widgets.flatMap((w) => upstreamOf(w.series)))).toEqual(new Set(declared(() => true)));
   });
@@ -212,7 +212,7 @@ describe('alarms', () => {
     }
   });
 
-  it('alarms of a cluster open tickets, and alarms of its state page if its configuration says so', () => {
+  it('alarms of a cluster open tickets, and alarms of its state page if its configuration asks for it', () => {
     const paging = (state: Alarm['severity']): string[] => clusterAlarms(state).flatMap((a) => (a.severity === 'page' ? [a.id] : []));
     expect(paging('ticket')).toEqual([]);
     expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'GateClosed']);

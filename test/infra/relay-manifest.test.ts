@@ -311,7 +311,7 @@ describe('the Helm chart', () => {
     ['both', false, { builtIn: true, optIn: true, cleanup: false }],
     ['optIn', true, { builtIn: false, optIn: true, cleanup: true }],
     ['optIn', false, { builtIn: false, optIn: true, cleanup: false }],
-  ])('the Helm chart lets the writer write what its values say: writes %s, cleanup %s', (writes, cleanup, tasks) => {
+  ])('the Helm chart gives the writer the rights of its values: writes %s, cleanup %s', (writes, cleanup, tasks) => {
     expect(inOrder(rendered(values({ ...parameters, image, writes, cleanup })))).toEqual(inOrder(relayManifest({ ...install, tasks })));
   });
 
@@ -321,7 +321,7 @@ describe('the Helm chart', () => {
     ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} } }],
     ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true }],
     ['exports', { editorsMayExport: true }],
-  ] as const)('the Helm chart lets a cluster of a set %s as its values say', (clusterset, tasks: ClustersetTasks) => {
+  ] as const)('the Helm chart lets a cluster of a set %s by its values', (clusterset, tasks: ClustersetTasks) => {
     const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
     const { editorsMayExport = false } = tasks;
     const given_ = { editorsMayExport, clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };

@@ -208,7 +208,7 @@ describe('a new version of ingest and sync', () => {
     expect(dimensions.Resource).toContain(':live');
   });
 
-  it('a deploy switches the alias at once if the configuration says so', () => {
+  it('a deploy switches the alias at once if the configuration asks for it', () => {
     const { hubTemplate: bold } = fleetOf('hub: { rollout: at-once }');
     bold.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
     for (const id of ['Ingest', 'Sync']) expect(aliasOf(bold, id)).not.toHaveProperty('UpdatePolicy');

@@ -93,7 +93,7 @@ describe('hints of an import that prefers local endpoints', () => {
     }
   });
 
-  it('as many others are hinted in as make the used endpoints the wanted share of all ready ones', () => {
+  it('endpoints of other clusters are hinted in until the used endpoints are the wanted share of all ready endpoints', () => {
     const locality = { prefer: 'local', minLocal: 30 } as const;
     const count = (local: number, remote: number) => spilled(toHint([...several('a', local), ...several('b', remote)], { locality })).length;
     expect([count(3, 7), count(2, 7), count(2, 8), count(1, 9), count(1, 19)]).toEqual([0, 1, 1, 2, 5]);

@@ -54,7 +54,7 @@ describe('a source', () => {
     expect(isFresh({ ...heard, heartbeatAtMs: nowMs - 90_000 }, nowMs)).toBe(true);
   });
 
-  it('a source becomes silent, and says since when', () => {
+  it('a source becomes silent, with the time since when', () => {
     expect(step({ ...gone, api: 'itself' })?.source).toEqual({ ...source('a', 'silent'), sinceMs: nowMs });
     expect(step({ ...gone, api: 'itself' }, { state: 'silent' })?.source).toEqual(source('a', 'silent'));
   });
@@ -78,7 +78,7 @@ describe('a source', () => {
     expect(step(witness, { state: 'silent', policy })?.source.state).toBe('silent');
   });
 
-  it.each(['silent', 'evicted'] as const)('a source that is %s stays so while it is heard again: its own heartbeats bring it back', (state) => {
+  it.each(['silent', 'evicted'] as const)('a source that is %s stays so when sweep finds it fresh: its own heartbeats bring it back', (state) => {
     expect(step(heard, { state })?.source).toEqual(source('a', state));
   });
 
@@ -105,7 +105,7 @@ describe('a source', () => {
     expect(hasReturned('fresh', heard, nowMs)).toBe(false);
   });
 
-  it('a source that was never heard counts its silence from the time that it was found silent', () => {
+  it('the silence of a source without any heartbeat begins when sweep finds it silent', () => {
     const never: Witness = { ...gone, isSynced: false, heartbeatAtMs: 0 };
     expect(step(never)?.source.state).toBe('silent');
     expect(step(never, { state: 'silent' })?.source.state).toBe('evicted');
@@ -127,7 +127,7 @@ describe('a source', () => {
     [1, 1],
     [2, 2],
     [3, 1],
-  ])('no source is evicted while %i are silent and %i are heard: it is the hub that does not hear (MC-72)', (silent, fresh) => {
+  ])('no source is evicted while %i are silent and %i are fresh: the hub itself is cut off (MC-72)', (silent, fresh) => {
     const members = Array.from({ length: silent + fresh }, (_, i) => ({
       source: source(`c${i}`, i < silent ? 'silent' : 'fresh'),
       witness: i < silent ? gone : heard,

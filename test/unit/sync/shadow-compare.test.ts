@@ -138,7 +138,7 @@ describe('shadow mode compares of slices', () => {
     expect(none).toContainEqual(expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 slice with labels/));
   });
 
-  it('nothing of the trigger time, which follows from the memory of a process', () => {
+  it('the trigger time is no difference, because it follows from the memory of a process', () => {
     const { metadata, ...rest } = slice();
     expect(compared({ slices: [{ ...rest, metadata: { ...metadata, annotations: { [annotationTriggerTime]: 'x' } } }] })).toEqual([]);
   });

@@ -52,7 +52,7 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
     expect(s.sees(t0, { p1: t1, p2: t2, p3: t3 })).toBe(t2);
   });
 
-  it('nothing changed: none [PodsUpdatedNoOp]', () => {
+  it('a pod without a change has no trigger time [PodsUpdatedNoOp]', () => {
     const s = story();
     s.sees(t0, { p1: t1, p2: t1 });
     expect(s.sees(t0, { p1: t1, p2: t1 })).toBeUndefined();

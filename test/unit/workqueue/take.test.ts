@@ -59,7 +59,7 @@ it('the lease of a worker that died is known as taken over, if the answer is los
   expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-3', wasTakenOver: true } });
 });
 
-it('a lease of another worker is none of this worker’s, whatever was lost before', async () => {
+it('a worker does not take the lease of another worker for its own, after any lost answer', async () => {
   const { deps, bounced, message } = await workFor();
   expect((await takeWork(deps, message)).kind).toBe('claimed');
   expect((await takeWork(deps, message)).kind).toBe('lease-busy');
