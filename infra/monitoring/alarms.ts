@@ -91,7 +91,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'a namespace has more bytes of pods than a run reads, and its endpoints stay as they are',
+    meaning: 'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
   }),
   on('AddressCollision', 'AddressCollisions', 'Sum', {
     severity: 'ticket',

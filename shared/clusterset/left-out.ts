@@ -25,5 +25,5 @@ export function whyLeftOut(reason: LeftOutReason): string {
 
 export const leftOutText = ({ cluster, pod, address, reason }: LeftOut): string => `${address} of pod ${pod} in ${cluster}: ${whyLeftOut(reason)}`;
 
-/** The text for a source whose Pods have more bytes than a run reads. */
-export const unreadText = (source: string): string => `slices of ${source} stay as they are: its pods of the namespace are too large to read`;
+/** The text for a source whose export has larger Pods than importers read. */
+export const unreadText = (source: string): string => `slices of ${source} stay as they are: the pods of its export are too large`;

@@ -1,4 +1,4 @@
-/** The Pods of a namespace. Every run reads all of them, also an import's run for a source, and caches none. */
+/** The Pods of a namespace. Every run of a service or export reads all of them, and caches none. */
 import type { Pod } from '#shared/kube/types.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { objectsIn } from '#shared/store/objects.ts';
@@ -13,8 +13,8 @@ export class PodsTooLarge extends Error {
 export interface Pods {
   /**
    * Resolves to the Pods as of a strongly consistent read that begins after the call. No earlier run has read newer records, so a plan by these Pods undoes
-   * no write of an earlier run. Rejects with PodsTooLarge if their records have more than `maxBytes`, because a tenant or the relay of a source decides
-   * their number and size.
+   * no write of an earlier run. Rejects with PodsTooLarge if their records have more than `maxBytes`, because a tenant or the relay decides their
+   * number and size.
    */
   podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly Pod[]>;
 }

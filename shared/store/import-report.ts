@@ -14,7 +14,7 @@ export interface ImportReport {
   readonly collisions?: number | undefined;
   /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held?: readonly string[] | undefined;
-  /** Sources whose slices stay because the Pods of the namespace there have more bytes than a run reads. */
+  /** Sources whose slices stay because the Pods of their exports are too large. */
   readonly unread?: readonly string[] | undefined;
   /** Clusters of the import whose exports the hub does not know: the import stays as it is. */
   readonly unknown?: readonly string[] | undefined;

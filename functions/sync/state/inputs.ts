@@ -137,11 +137,8 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
 }
 
 /** Rejects with PodsTooLarge. */
-export const readPods = (
-  { pods, table, ...deps }: SyncDeps,
-  { cluster, namespace }: Omit<ServiceKey, 'name'>,
-  maxBytes: number = limitsOf(deps).pods.maxBytes,
-): Promise<readonly Pod[]> => pods.podsOf({ table, cluster }, namespace, maxBytes);
+export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>): Promise<readonly Pod[]> =>
+  pods.podsOf({ table, cluster }, namespace, limitsOf(deps).pods.maxBytes);
 
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
@@ -159,7 +156,7 @@ export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ re
   for await (const page of objectPages({ table: deps.table, cluster: meta.id }, 'Node', '', nodesAtOnce)) {
     seen ||= page.length > 0;
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
-    // A relay can make up any number of them, and an importer's run reads those of its sources.
+    // A relay can make up any number of them.
     if (nodes.size >= limitsOf(deps).sync.maxNodes) break;
   }
   const fresh = { scope: meta.cacheEpoch, version: meta.nodesVersion, nodes, seen };

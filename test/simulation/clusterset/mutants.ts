@@ -141,6 +141,15 @@ export const setMutants: readonly Mutant[] = [
     }),
   },
   {
+    name: 'the run of an export saves no changed pods',
+    seeds: [1, 2],
+    set: { ...quiet, cluster },
+    table: (table) => ({
+      ...table,
+      put: async (item, condition) => (item.pk.includes('#EXPORTED-PODS#') && item['r'] !== 1 ? true : table.put(item, condition)),
+    }),
+  },
+  {
     name: 'the names that a cluster exports are not found by cluster',
     seeds: [139],
     set: { ...quiet, hubTrouble: 'rebuild', people: 30, names: 2, cluster: { ...cluster, faultsUntilMs: 190_000 } },
