@@ -25,8 +25,6 @@ export interface FinishedRun {
   readonly triggers?: string | null | undefined;
   /** Id of the history record that the worker writes once the lease is released. Undefined without a record. */
   readonly newestRecord?: number | undefined;
-  /** A generation was added during the run. */
-  readonly isBehind?: boolean;
 }
 
 /** A controller whose retries are used up. */
@@ -57,7 +55,7 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
     newestRecord: run.newestRecord,
     nowMs,
   };
-  const next = await save(deps, claim, record, { isBehind: run.isBehind === true, mayContinue, queues });
+  const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
 }
 
@@ -111,16 +109,15 @@ async function send(queues: ClusterQueues, { message, item }: Claim, { retries, 
 }
 
 interface Ending {
-  readonly isBehind: boolean;
   readonly mayContinue: boolean;
   readonly queues: ClusterQueues;
 }
 
 /** Releases the lease, or keeps it for a generation that was added meanwhile. */
-async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { isBehind, mayContinue, queues }: Ending): Promise<Finished['next']> {
+async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayContinue, queues }: Ending): Promise<Finished['next']> {
   const { service } = claim;
   if (isDone({ ...record.before, ...record.after }, record.generation)) {
-    if (!isBehind && (await releaseClean(deps.table, service, record))) return { kind: 'done' };
+    if (await releaseClean(deps.table, service, record)) return { kind: 'done' };
     if (mayContinue) {
       const item = await renew(deps.table, service, record, deps.now() + limitsOf(deps).sync.leaseMs);
       if (!item) return { kind: 'lease-lost' };

@@ -82,8 +82,9 @@ async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, controll
   if (isNew) deps.leaseEndWakeUps.sent(service, nowMs + seconds * 1000);
 }
 
-/** Returns the current item if this claim still has the lease. Call before saving the writes of a run (docs/architecture.md, "Echo"). */
-export async function readIfHeld({ table }: Pick<WorkQueueDeps, 'table'>, { service, leaseId }: Claim): Promise<WorkItem | undefined> {
-  const item = await readWork(table, service);
-  return item.lease?.id === leaseId ? item : undefined;
-}
+/**
+ * Returns true if the lease lasts for a save that begins now. A worker takes a lease over only after its end, so the clock proves what a read of the item would
+ * prove. Call before saving the writes of a run (docs/architecture.md, "Echo").
+ */
+export const isHeld = (deps: Pick<WorkQueueDeps, 'now' | 'limits'>, { item }: Pick<Claim, 'item'>): boolean =>
+  deps.now() + limitsOf(deps).sync.saveMs < (item.lease?.untilMs ?? 0);

@@ -1,6 +1,6 @@
 /**
- * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers, writes with preconditions, a look
- * whether the lease is still held, save (docs/architecture.md, "Invariants").
+ * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers, writes with preconditions, proof
+ * of the lease, save (docs/architecture.md, "Invariants").
  */
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
@@ -15,7 +15,7 @@ import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shar
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { type Claim, readIfHeld } from '#shared/workqueue/take.ts';
+import { type Claim, isHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
 import { outcomeOf, outcomeOfAny } from '../admission/failure-outcome.ts';
@@ -172,13 +172,10 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
  */
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
-  let isBehind = false;
   let bodies: SavedBodies | undefined = inputs.bodies;
   const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run) };
   if (server.needsLeaseCheck) {
-    const held = await readIfHeld(deps, claim);
-    if (!held) return 'lease-lost';
-    isBehind = held.generation > claim.item.generation;
+    if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
     [bodies] = await Promise.all([saveOutputs(deps.table, key, toSave, limitsOf(deps).sync), saveCounts(deps.table, key, counts, run.counts)]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
@@ -193,5 +190,5 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
   const previousRun = saved && { saved, hints: next.hints, counts };
   const written = { server, api: run.brief, inputs, previousRun, notes: run.notes, isUnsaved: !bodies };
-  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text, isBehind };
+  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text };
 }

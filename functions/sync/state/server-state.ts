@@ -17,7 +17,7 @@ export class ServerState {
   readonly #now: () => number;
   readonly #incarnation: number;
   readonly #before: readonly OutputRecord[];
-  /** Something was written or read live: nothing is saved before a look whether the lease is still held. */
+  /** The run has written or read live, so it has outputs to save, which takes the proof of the lease. */
   needsLeaseCheck = false;
   /** Successful writes, by kind. */
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
@@ -7,7 +8,7 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
-import { takeWork } from '#shared/workqueue/take.ts';
+import { isHeld, takeWork } from '#shared/workqueue/take.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -48,6 +49,17 @@ it('a claim whose answer is lost is this worker’s, which does not wait for the
   const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 1) }, message);
   expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, controllers: ['endpoints', 'slices'] } });
   expect(bounced).toEqual([]);
+});
+
+it('a claim is held while a save ends before its lease does', async () => {
+  const { clock, deps, message } = await workFor();
+  const taken = await takeWork(deps, message);
+  if (taken.kind !== 'claimed') throw new Error(taken.kind);
+  const { leaseMs, saveMs } = defaultLimits.sync;
+  clock.now += leaseMs - saveMs - 1;
+  expect(isHeld(deps, taken.claim)).toBe(true);
+  clock.now += 1;
+  expect(isHeld(deps, taken.claim)).toBe(false);
 });
 
 it('the lease of a worker that died is known as taken over, if the answer is lost too', async () => {
