@@ -18,7 +18,9 @@ import { waysIn } from './ways-in/ways-in.ts';
 const notTriedHere: readonly string[] = [
   ...notOnEmulator,
   'cdk deploy --revert-drift: the local cloud finds what has drifted and does not put it right',
-  'deletion protection and point-in-time recovery of the table',
+  'deletion protection of a table that CloudFormation makes',
+  'Application Auto Scaling of a table with hub.capacity',
+  'metrics of SQS and DynamoDB, and so the bill of `cost`',
   'metrics from log lines: alarms and dashboards are there, without data',
   'alarms with metric math, the windows of the objective’s',
   'new versions of ingest and sync in steps (CodeDeploy): they take over at once here, by the same alias',

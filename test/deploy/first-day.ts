@@ -7,6 +7,7 @@ import { largeFleet } from './large-fleet.ts';
 import { lostTable } from './lost-table.ts';
 import { eventually, run } from './operator.ts';
 import { ownersApp } from './owners-app.ts';
+import { pageCommand } from './page-command.ts';
 import { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 
@@ -56,7 +57,15 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         await hub.cdk('bootstrap', `aws://${cloud.account}/${cloud.region}`);
       },
     },
-    { fact: 'cdk deploy makes the hub and its first cluster', check: async () => void (await hub.deploy()) },
+    {
+      fact: 'cdk deploy makes the hub and its first cluster, and the runbook’s second line finds its table',
+      async check() {
+        await hub.deploy();
+        const stack = { 'FleetEndpoints-hub': hub.hubStack };
+        const found = await pageCommand(cloud, 'export TABLE_NAME=$(aws cloudformation describe-stacks', { values: stack, next: 'echo $TABLE_NAME' });
+        assert.equal(found.trim(), (await hub.outputs(hub.hubStack))['TableName']);
+      },
+    },
     {
       fact: 'every alarm and both dashboards are there',
       async check() {

@@ -1,18 +1,33 @@
 import assert from 'node:assert/strict';
-import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 import type { Deployment } from './deployment.ts';
 import { eventually } from './operator.ts';
+import { pageCommand } from './page-command.ts';
 import type { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 
-/** The runbook's steps for a table that is lost (docs/runbook.md, "The table is lost, or wrong"). `served`: active clusters, with their addresses. */
+/** The runbook's commands for a table that is lost, cut out of "The table is lost, or wrong". `served`: active clusters, with their addresses. */
 export function lostTable(
   hub: Deployment,
   served: () => readonly { readonly cluster: ServedCluster; readonly addresses: readonly string[] }[],
 ): readonly Step[] {
   const { cloud } = hub;
   const tableName = async (): Promise<string> => (await hub.outputs(hub.hubStack))['TableName'] ?? '';
-  const call = (operation: string, parameters: object): Promise<unknown> => cloud.call('dynamodb', operation, parameters);
+  const page = async (command: Parameters<typeof pageCommand>[1], values = {}): Promise<string> =>
+    pageCommand(cloud, command, { values, env: { TABLE_NAME: await tableName() } });
+
+  /** Fails without the first command, as the table is protected once the page's steps have been followed. */
+  async function deleteTable(): Promise<void> {
+    await page('aws dynamodb update-table --table-name $TABLE_NAME --no-deletion-protection-enabled');
+    await page('aws dynamodb delete-table');
+  }
+
+  async function giveSettings(): Promise<void> {
+    await page('until aws dynamodb wait table-exists');
+    await page('aws dynamodb update-table --table-name $TABLE_NAME --deletion-protection-enabled');
+    await page('aws dynamodb update-continuous-backups');
+    await page('aws dynamodb update-time-to-live');
+    await assert.rejects(page('aws dynamodb delete-table'), /protected against deletion/);
+  }
 
   async function restartRelays(): Promise<void> {
     for (const { cluster } of served()) await cluster.restartRelay(await hub.manifest(cluster.id, '--quick-start'));
@@ -41,9 +56,12 @@ export function lostTable(
       async check() {
         const TableName = await tableName();
         // On AWS it is the system's own backup of a table that had point-in-time recovery.
-        const { BackupDetails } = (await call('create_backup', { TableName, BackupName: 'before' })) as { BackupDetails: { BackupArn: string } };
-        await call('delete_table', { TableName });
-        await call('restore_table_from_backup', { TargetTableName: TableName, BackupArn: BackupDetails.BackupArn });
+        const { BackupDetails } = (await cloud.call('dynamodb', 'create_backup', { TableName, BackupName: 'before' })) as {
+          BackupDetails: { BackupArn: string };
+        };
+        await deleteTable();
+        await page('aws dynamodb restore-table-from-backup', { ARN: BackupDetails.BackupArn });
+        await giveSettings();
         await hub.cluster('rebuild', '--all');
         await restartRelays();
         await allIsServed('201');
@@ -52,27 +70,9 @@ export function lostTable(
     {
       fact: 'a table that was deleted and has no backup is made empty, told its clusters by one command, and filled again by them',
       async check() {
-        const TableName = await tableName();
-        await call('delete_table', { TableName });
-        const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
-        await call('create_table', {
-          TableName,
-          BillingMode: 'PAY_PER_REQUEST',
-          AttributeDefinitions: [
-            { AttributeName: tableKey.partition, AttributeType: 'S' },
-            { AttributeName: tableKey.sort, AttributeType: 'S' },
-            { AttributeName: dirtyIndex.partition, AttributeType: 'S' },
-            { AttributeName: dirtyIndex.sort, AttributeType: 'N' },
-          ],
-          KeySchema: [key(tableKey.partition, 'HASH'), key(tableKey.sort, 'RANGE')],
-          GlobalSecondaryIndexes: [
-            {
-              IndexName: dirtyIndex.name,
-              KeySchema: [key(dirtyIndex.partition, 'HASH'), key(dirtyIndex.sort, 'RANGE')],
-              Projection: { ProjectionType: 'KEYS_ONLY' },
-            },
-          ],
-        });
+        await deleteTable();
+        await page('aws dynamodb create-table');
+        await giveSettings();
         await hub.register();
         await restartRelays();
         for (const { cluster } of served()) {

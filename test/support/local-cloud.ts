@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from './control-plane.ts';
-import { localCloudInstallation } from './local-cloud-installation.ts';
+import { pythonProgram } from './python-program.ts';
 
 export type Environment = { readonly [name: string]: string };
 
@@ -15,7 +15,7 @@ export interface LocalCloud {
   readonly url: string;
   readonly account: string;
   readonly region: string;
-  /** Environment of programs that use it as its administrator, without settings of the real AWS on this machine. */
+  /** Environment of programs that use it as its administrator, AWS's command line too, without settings of the real AWS on this machine. */
   readonly administrator: Environment;
   /** Where it is and whom to trust, without any credentials. */
   readonly reach: Environment;
@@ -25,6 +25,11 @@ export interface LocalCloud {
   log(): Promise<string>;
   stop(): Promise<void>;
 }
+
+/** Released nearly every day. */
+const program = { name: 'ministack', version: '1.5.33' };
+/** The last one for Python; version 2 is not on PyPI, and has the same commands. */
+const commandLine = { name: 'awscli', version: '1.46.3' };
 
 const account = '000000000000';
 const region = 'us-east-1';
@@ -37,7 +42,8 @@ print(json.dumps(getattr(client, operation)(**json.loads(parameters)), default=s
 `;
 
 export async function startLocalCloud(say: (line: string) => void = console.error): Promise<LocalCloud> {
-  const installation = await localCloudInstallation(say);
+  const installation = await pythonProgram(program, say);
+  const aws = await pythonProgram(commandLine, say);
   const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-cloud-'));
   const [port] = await freePorts(1);
   const url = `https://127.0.0.1:${port}`;
@@ -46,7 +52,7 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
   const logFile = join(folder, 'log');
   const machine = {
     // The functions run on the first `node` there is: this one.
-    PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
+    PATH: [dirname(process.execPath), join(aws, 'bin'), process.env['PATH']].join(delimiter),
     HOME: folder,
     TMPDIR: folder,
     NODE_NO_WARNINGS: '1',

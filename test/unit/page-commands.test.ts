@@ -1,9 +1,12 @@
 /** Every command in a code block of the operators' pages is checked by its own parser, run by a test, or listed with the reason. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { program } from '#infra/command/program.ts';
+import { pageCommands } from '#test/deploy/page-command.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 
 const pages = ['docs/getting-started.md', 'docs/upgrading.md', 'docs/runbook.md'];
@@ -18,44 +21,53 @@ const tested: { readonly [command: string]: string } = {
   'aws secretsmanager put-secret-value --secret-id factory-2 --secret-string "{\\"token\\": \\"$token\\"}"': 'test/cluster/page-commands.test.ts',
 };
 
+/** Beginnings of commands that a test cuts out of its page with others. */
+const testedTogether: readonly string[] = [
+  ...pageCommands,
+  // test/package/constructs.test.ts and package.test.ts, in an empty folder.
+  ...['npm init', 'npm install ./', 'npm install --global', 'npx cdk synth'],
+  // Below.
+  'export TABLE_NAME=$(node',
+];
+
 /** Beginnings of the others, with the reason and the nearest test. */
 const notRun: readonly (readonly [beginning: string, reason: string])[] = [
-  ['npm init', 'npm’s own'],
-  ['npm install', 'the archive has no address yet; test/package installs it into an empty folder'],
-  ['npx cdk synth', 'test/package synthesises the app of config init'],
   ['npx cdk bootstrap', 'test/deploy runs it with the address of its cloud'],
   ['npx cdk deploy', 'test/deploy runs it with the address of its cloud'],
   ['kubectl -n fleet-endpoints rollout status', 'the control planes of tests have no kubelet, so no pod starts'],
-  ['export TABLE_NAME=$(node', 'test/deploy reads the same output'],
   ['export AWS_REGION', 'a setting of the operator’s shell'],
-  ['export TABLE_NAME=$(aws', 'test/deploy reads the same output'],
-  ['aws eks describe-cluster', 'the local cloud’s clusters have no API server'],
-  ['aws eks list-pod-identity-associations', 'the local cloud’s clusters have no API server'],
-  ['aws eks delete-pod-identity-association', 'the local cloud’s clusters have no API server'],
-  ['aws eks update-pod-identity-association', 'the local cloud’s clusters have no API server'],
-  ['aws dynamodb list-backups', 'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand'],
-  ['aws dynamodb restore-table-from-backup', 'test/deploy makes the same call by the SDK; it has no AWS command line'],
-  ['aws dynamodb update-continuous-backups', 'a setting of AWS’s, without effect on the local cloud'],
-  ['aws dynamodb update-time-to-live', 'a setting of AWS’s, without effect on the local cloud; test/infra compares the attribute'],
-  ['aws dynamodb create-table', 'test/deploy makes the same call by the SDK; it has no AWS command line'],
-  ['aws dynamodb update-table', 'the local cloud has no deletion protection of tables'],
+  ['aws eks describe-cluster', 'the local cloud’s EKS clusters have no API server, and so no authority'],
+  ['aws eks list-pod-identity-associations', 'it needs an EKS cluster, and only reads it'],
+  ['aws eks update-pod-identity-association', 'it needs an EKS cluster; test/infra/second-hub.test.ts has a model of EKS’s one association'],
+  ['aws eks delete-pod-identity-association', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
   ['aws secretsmanager delete-secret', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
   ['aws iam delete-open-id-connect-provider', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
-  ['aws dynamodb delete-table', 'the local cloud has no deletion protection of tables'],
-  ['until aws dynamodb wait', 'test/deploy waits by the SDK; it has no AWS command line'],
+  ['aws dynamodb list-backups', 'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand'],
   ['kubectl get serviceimports', 'it needs jq, which the tests do not require; test/multi-cluster reads the same labels'],
 ];
 
 const own = /npx fleet-endpoints ((?:"[^"]*"|'[^']*'|[^|>;#)"'`])*)/;
 const isOwn = (command: string): boolean => command.startsWith('npx fleet-endpoints ');
+const isTested = (command: string): boolean => testedTogether.some((beginning) => command.startsWith(beginning));
 
 it('every command of the pages is the package’s own, has a test, or is listed with its reason', () => {
   expect(commands.length).toBeGreaterThan(40);
-  const others = commands.map(({ command }) => command).filter((command) => !isOwn(command) && !(command in tested));
+  const others = commands.map(({ command }) => command).filter((command) => !isOwn(command) && !isTested(command) && !(command in tested));
   expect(others.filter((command) => !notRun.some(([beginning]) => command.startsWith(beginning)))).toEqual([]);
   expect(notRun.map(([beginning]) => beginning).filter((beginning) => !others.some((command) => command.startsWith(beginning)))).toEqual([]);
   expect(Object.keys(tested).filter((command) => !commands.some((c) => c.command === command))).toEqual([]);
+  expect(testedTogether.filter((beginning) => !commands.some(({ command }) => command.startsWith(beginning)))).toEqual([]);
   for (const test of Object.values(tested)) expect(existsSync(test)).toBe(true);
+});
+
+it('the hub’s table is read from the outputs of a deploy', () => {
+  const command = commands.find((c) => c.command.startsWith('export TABLE_NAME=$(node'))?.command;
+  const folder = mkdtempSync(join(tmpdir(), 'page-commands-'));
+  mkdirSync(join(folder, 'cdk.out'));
+  writeFileSync(join(folder, 'cdk.out/outputs.json'), JSON.stringify({ 'FleetEndpoints-hub': { TableName: 'the-table' } }));
+  const { stdout } = spawnSync('bash', ['-c', `${command}; echo $TABLE_NAME`], { cwd: folder, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(stdout.trim()).toBe('the-table');
 });
 
 describe('a shell', () => {

@@ -6,27 +6,30 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Pinned, as it is released nearly every day. */
-const version = '1.5.33';
+/** A program of PyPI, pinned. */
+export interface PythonProgram {
+  readonly name: string;
+  readonly version: string;
+}
 
-/** Folder of a Python environment with the local cloud in it; made when it is not there. Kept outside the tree, as the control plane is. */
-export async function localCloudInstallation(say: (line: string) => void): Promise<string> {
-  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `ministack-${version}`);
-  if (await isWhole(folder)) return folder;
+/** Returns the folder of a Python environment with the program in it, which is made if it does not exist. It is outside of the tree, as the control plane is. */
+export async function pythonProgram({ name, version }: PythonProgram, say: (line: string) => void): Promise<string> {
+  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `${name}-${version}`);
+  if (await isWhole(folder, { name, version })) return folder;
   const python = await pythonVersion();
-  say(`installing ministack ${version} with ${python}: ${folder}`);
+  say(`installing ${name} ${version} with ${python}: ${folder}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true });
   await run('python3', ['-m', 'venv', folder]).catch((e: Error) => {
     throw new Error(`python3 -m venv does not work here (Debian: apt-get install python3-venv): ${e.message}`);
   });
-  await run(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', `ministack==${version}`]);
+  await run(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`]);
   return folder;
 }
 
-/** Also false when the Python that it was made with has gone. */
-const isWhole = (folder: string): Promise<boolean> =>
-  run(join(folder, 'bin/python'), ['-c', `import importlib.metadata as m, botocore; assert m.version("ministack") == "${version}"`]).then(
+/** Also false if the Python of the environment no longer exists. */
+const isWhole = (folder: string, { name, version }: PythonProgram): Promise<boolean> =>
+  run(join(folder, 'bin/python'), ['-c', `import importlib.metadata as m; assert m.version("${name}") == "${version}"`]).then(
     () => true,
     () => false,
   );
