@@ -40,7 +40,7 @@ const stackNames = async (aws: Aws, hub: HubConfig): Promise<readonly string[]> 
 export function plannedOf({ hub, clusters }: Config, existing: readonly string[]): Planned {
   const stacks = [
     { name: snapshotStackName(hub.name), roles: 0 },
-    // Of ingest, sync, sweep, register and the schedule, and with gradual rollouts of two deployments.
+    // Roles: ingest, sync, sweep, register and the schedule, and with gradual rollouts two deployments.
     { name: hubStackName(hub.name), roles: hub.rollout === 'gradual' ? 7 : 5 },
     ...clusters.map(({ id, relay }) => ({ name: clusterStackName(hub.name, id), roles: relay.identity.type === 'existing-role' ? 0 : 1 })),
   ];

@@ -19,7 +19,7 @@ export interface Failure {
   readonly value: string;
 }
 
-/** Of the processor, so a busy machine fails no case. */
+/** Processor time, so a busy machine fails no case. */
 const maxCaseMs = 10_000;
 /** With the search for the smallest value that fails. */
 const maxRunMs = 60_000;

@@ -91,7 +91,7 @@ function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
   return { ...inputs, pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({ ...pod, spec })) };
 }
 
-/** Without the label the hub would write the Endpoints anew, with labels whose change alone causes no write (EP-58). */
+/** Without the label the hub would write the Endpoints, with labels whose change alone causes no write (EP-58). */
 function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
   return { ...endpoints, metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } } };
 }
