@@ -8,7 +8,7 @@ import { deployment, namespaceOf, type Servers, service } from './workload.ts';
 
 export interface MemberNodes extends User {
   /**
-   * Deploys and exports. Resolves when the pods are ready. They serve for 8 s after their deletion: importers follow after importBatchSeconds, and a
+   * Deploys and exports. Resolves when the pods are ready. They serve for 12 s after their deletion: importers follow after importBatchSeconds, and a
    * busy machine needs its time.
    */
   deployExported(servers: Servers, exportAnnotations?: { readonly [key: string]: string }): Promise<void>;
@@ -69,7 +69,7 @@ function memberNodes(user: User): MemberNodes {
     async deployExported(servers, annotations = {}) {
       const { name = 'web', namespace } = servers;
       const serviceExport = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name, namespace, annotations } };
-      await user.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 8, ...servers }), serviceExport]);
+      await user.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 12, ...servers }), serviceExport]);
       await user.rolledOut(namespace, name);
     },
   };
