@@ -4,7 +4,7 @@ import { access, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cacheFolder, followedVersion, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
+import { cacheFolder, followedVersion, kubernetesFolder, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
 
 const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
@@ -26,10 +26,13 @@ export async function nodeProgramsBinary(say: (line: string) => void = console.e
   return built({ what: 'the programs of the nodes', version, module, folder: join(cacheFolder, `packets-${hash}`), name: 'packets' }, say);
 }
 
-/** Path of a binary that is kube-apiserver and kube-controller-manager of another version, such as v1.31.0. Built once. */
+/** Path of a binary that is kube-apiserver and kube-controller-manager of a version, such as v1.31.0. Built once. */
 export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
-  const module = await kubernetesModule(version);
-  return built({ what: 'the control plane', version, module, folder: module, name: 'kube' }, say);
+  if (version === (await followedVersion())) return controlPlaneBinary(say);
+  const folder = kubernetesFolder(version);
+  // Runs that start at once must not prepare the module at once.
+  if (await exists(join(folder, 'kube'))) return join(folder, 'kube');
+  return built({ what: 'the control plane', version, module: await kubernetesModule(version), folder, name: 'kube' }, say);
 }
 
 interface Build {

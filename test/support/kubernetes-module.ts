@@ -22,12 +22,14 @@ export function assertRelease(text: string): void {
     throw new Error(`${JSON.stringify(text)} is no release of Kubernetes: v1.MINOR.PATCH is needed`);
 }
 
+export const kubernetesFolder = (version: string): string => join(cacheFolder, `kubernetes-${version}`);
+
 /**
  * Returns the folder of a Go module with main.go and record/ of test/control-plane, for a Kubernetes version. Throws if the module proxy lacks the version.
  */
 export async function kubernetesModule(version: string): Promise<string> {
   assertRelease(version);
-  const folder = join(cacheFolder, `kubernetes-${version}`);
+  const folder = kubernetesFolder(version);
   if (await exists(join(folder, 'go.sum'))) {
     await copySources(folder);
     return folder;
