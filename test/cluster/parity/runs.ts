@@ -67,7 +67,7 @@ async function settledDifferences(shadow: LocalRun): Promise<readonly string[]> 
   return [...(await owed(true)).map((service) => `${service}: not compared`), ...(await differencesOf(shadow))];
 }
 
-const flipsText = ({ flips, services, pods }: ChurnResult): string => `churn: ${flips} flips of readiness in ${services} services of ${pods} pods`;
+const flipsText = ({ flips, services, pods }: ChurnResult): string => `churn: ${flips} flips of readiness, ${services} services, ${pods} pods`;
 
 /** `written` has the requests of the writer in `restSeconds` after the script. */
 export async function playOurs(steps: readonly Step[], say: Say, restSeconds = 0): Promise<Run & { readonly written: readonly string[] }> {
