@@ -19,7 +19,7 @@ const shown: { readonly [name in FeatureName]: Shown } = {
   preferSame: { steps: ['the same zone', 'the same node'] },
   orderByFnv: { explains: /^(a port more|three protocols and an application protocol): .* parity\/ports \.(subsets\.\d+\.ports\.|IPv4 \[)/ },
   // Each sync of an older controller writes the slice again: without its trigger time, and in another order.
-  portlessSlices: { explains: / parity\/peers \.IPv4 without ports\.triggerTimes|takes over .*: EndpointSlice parity\/peers-\w+ / },
+  portlessSlices: { explains: / parity\/peers \.(written|IPv4 without ports\.triggerTimes)|takes over .*: EndpointSlice parity\/peers-\w+ / },
 };
 
 /** The steps that the version's API server accepts. */
