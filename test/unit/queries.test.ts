@@ -26,6 +26,7 @@ const queries: Record<string, Bound> = {
   'infra/cli/list-services.ts readServices': 'command',
   'infra/cli/read-set.ts readSource': 'command',
   'infra/cli/read-set.ts readZones': 'command',
+  'infra/command/complete-names.ts namesFor': 'command',
   'infra/console/clusterset-answer.ts readMember': 'command',
   'infra/console/service-rows.ts serviceRows': 'command',
   'shared/clusters/audit.ts listAudit': 'command',
