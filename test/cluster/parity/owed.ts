@@ -26,13 +26,17 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
   };
 }
 
-/** The services that a run in shadow mode finds to differ, with their differences, and the last difference that was confirmed and is gone. */
+/** The services that a run in shadow mode finds to differ, with their differences. */
 export async function differencesOf(run: LocalRun): Promise<readonly string[]> {
   const { table, cluster } = await clusterOf(run);
   const items = await table.query(shadowKey(cluster, '', '').pk);
-  const differing = items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
-  const { differenceAtMs = 0 } = (await readCluster(table, cluster))?.readiness ?? {};
-  return differing.length > 0 || differenceAtMs === 0 ? differing : [`a service differed at ${new Date(differenceAtMs).toISOString()}`];
+  return items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
+}
+
+/** Reads the time of the last difference that a run in shadow mode has confirmed, ms since the epoch. Resolves to 0 without one. */
+export async function lastDifferenceOf(run: LocalRun): Promise<() => Promise<number>> {
+  const { table, cluster } = await clusterOf(run);
+  return async () => (await readCluster(table, cluster))?.readiness.differenceAtMs ?? 0;
 }
 
 async function clusterOf(run: LocalRun) {

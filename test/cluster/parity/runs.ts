@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from '#test/support/control-plan
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';
-import { differencesOf, owedBy } from './owed.ts';
+import { differencesOf, lastDifferenceOf, owedBy } from './owed.ts';
 import { writesAtRest } from './rest.ts';
 import { openThroughout } from './script.ts';
 import { settling } from './settling.ts';
@@ -30,16 +30,20 @@ const patience = 120_000;
 
 type Say = (line: string) => void;
 
-/** With `churn`, a run in shadow mode compares during the script and this load. `differing` has the differences, and each service that was not compared. */
+/**
+ * With `churn`, a run in shadow mode compares during the script and this load. `differing` has each step in which a difference was confirmed, the differences
+ * at the end, and each service that was not compared.
+ */
 export async function playUpstreams(steps: readonly Step[], say: Say, churn?: ChurnLoad): Promise<Run & { readonly differing: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: both, controllerManagerFlags: unlimited });
   let shadow: LocalRun | undefined;
   try {
     if (churn) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
     await shadow?.line(/^ready/, patience);
-    const { snapshots, api } = await play(steps, controlPlane, async () => [], say);
+    const differedIn = shadow ? stepsThatDiffer(await lastDifferenceOf(shadow)) : undefined;
+    const { snapshots, api } = await play(steps, controlPlane, async () => [], say, differedIn?.after);
     if (churn) say(flipsText(await runChurn(controlPlane.binary, controlPlane.kubeconfig, churn)));
-    const differing = shadow ? await settledDifferences(shadow) : [];
+    const differing = shadow && differedIn ? [...(await settledDifferences(shadow)), ...(await differedIn.end())] : [];
     await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     await controlPlane.controllerManager.start([`--controllers=${others}`]);
@@ -58,6 +62,29 @@ export async function playUpstreams(steps: readonly Step[], say: Say, churn?: Ch
     await shadow?.stop();
     await controlPlane.stop();
   }
+}
+
+/**
+ * Collects the steps in which a difference is confirmed. A deliberate step, as an edit that upstream leaves alone (docs/parity.md), and the step after it may
+ * differ: the difference is true, and is confirmed some seconds after the edit.
+ */
+function stepsThatDiffer(last: () => Promise<number>) {
+  const found: string[] = [];
+  let seen = 0;
+  let isExcused = false;
+  const look = async (when: string, mayDiffer: boolean): Promise<void> => {
+    const at = await last();
+    if (at > seen && !mayDiffer && !isExcused) found.push(`${when}: a service differed at ${new Date(at).toISOString()}`);
+    seen = at;
+    isExcused = mayDiffer;
+  };
+  return {
+    after: (step: Step) => look(step.what, step.deliberate !== undefined),
+    end: async (): Promise<readonly string[]> => {
+      await look('after the script', false);
+      return found;
+    },
+  };
 }
 
 /** Waits until the run has compared every change. */
@@ -97,6 +124,7 @@ async function play(
   { connection }: ControlPlane,
   owed: (failing: boolean) => Promise<readonly string[]>,
   say: Say,
+  after: (step: Step) => Promise<void> = async () => {},
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly api: ReturnType<typeof connectApi> }> {
   const plain = connectApi(connection);
   const { api, names } = namedApi(plain);
@@ -132,6 +160,7 @@ async function play(
       } catch (e) {
         throw new Error(`step ${i}, ${step.what}: ${(e as Error).message}`, { cause: e });
       }
+      await after(step);
       say(`${String(i).padStart(4)} ${step.what} (${Date.now() - begun} ms)`);
     }
     return { snapshots, api: plain };
