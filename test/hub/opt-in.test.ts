@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy, slicesMirroredBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
@@ -275,6 +277,26 @@ describe('a service whose selector is removed', () => {
         .sort(),
     ).toEqual([optInManagedBy, undefined]);
     expect(small.world.store.list('Endpoints')).toEqual([]);
+  });
+
+  it('a hand-over that the API server cuts off after our slices are made is finished by the next run', async () => {
+    let cuts = 0;
+    const api = (inner: ClusterApi): ClusterApi => ({
+      ...inner,
+      list: async (kind, ...rest) => {
+        if (kind === 'Pod' && cuts++ === 0) throw new ClusterApiError('connection reset', {});
+        return inner.list(kind, ...rest);
+      },
+    });
+    const asName = annotated('app=a', { type: 'ExternalName', externalName: 'web.example' });
+    const { world, pass } = await smallCluster([asName, ...pods(4), theirs, leftoverEndpoints], { mode: 'active', optIn: 'active', api });
+    await pass(20);
+    expect([cuts, by(world, slicesManagedBy).length]).toEqual([0, 1]);
+    world.store.apply(annotated('app=a'));
+    await pass(120);
+    expect(cuts).toBeGreaterThan(1);
+    expect(served(ours(world))).toEqual(four);
+    expect([by(world, slicesManagedBy), world.store.list('Endpoints')]).toEqual([[], []]);
   });
 
   it('objects of the built-in controllers are not deleted while the cluster has the selector, even if the snapshot lacks it', async () => {

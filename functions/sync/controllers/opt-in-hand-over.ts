@@ -31,7 +31,7 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
-import { mustReadFromApiServer, type Run } from '../state/run.ts';
+import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { deleteIfThere } from '../writes/conditional-writes.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
@@ -83,7 +83,8 @@ const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === '
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, meta, observed } = run;
-  const isFirst = mustReadFromApiServer(run, 'slices') || work.ranAtMs < meta.optInSince;
+  // A run that made our slices may have ended before it handed over.
+  const isFirst = mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < meta.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
