@@ -5,6 +5,9 @@ import { run } from './operator.ts';
 /** Commands of AWS in the operators' pages that test:deploy runs, by their beginnings. */
 export const pageCommands = [
   'export TABLE_NAME=$(aws cloudformation describe-stacks',
+  'aws eks list-pod-identity-associations',
+  'aws eks update-pod-identity-association',
+  'aws eks delete-pod-identity-association',
   'aws dynamodb restore-table-from-backup',
   'until aws dynamodb wait table-exists',
   'aws dynamodb update-table --table-name $TABLE_NAME --deletion-protection-enabled',
@@ -13,6 +16,8 @@ export const pageCommands = [
   'aws dynamodb update-time-to-live',
   'aws dynamodb create-table',
   'aws dynamodb delete-table',
+  'aws secretsmanager delete-secret',
+  'aws iam delete-open-id-connect-provider',
 ] as const;
 
 /**

@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import { type PodIdentityAgent, podIdentityAudience } from '#test/support/pod-identity-agent.ts';
 import { eventually, run } from './operator.ts';
 
 const builtIn = 'namespace-controller,garbage-collector-controller';
@@ -83,9 +84,12 @@ export class ServedCluster {
 
   /**
    * Plays the kubelet: environment, volumes and mounts are those of the printed Deployment, and the API server issues the tokens. The pod's paths lie under a
-   * folder, so paths in the manifest are read there.
+   * folder, so paths in the manifest are read there. `podIdentity`: the agent of its node, on EKS.
    */
-  async startRelay(manifest: string, program = 'dist/relay/relay.mjs'): Promise<void> {
+  async startRelay(
+    manifest: string,
+    { program = 'dist/relay/relay.mjs', podIdentity }: { readonly program?: string; readonly podIdentity?: PodIdentityAgent | undefined } = {},
+  ): Promise<void> {
     const root = join(this.#folder, `${this.id}-pod`);
     const { server, ca = '' } = this.controlPlane.connection;
     const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -98,9 +102,12 @@ export class ServedCluster {
     const mounted = (value: string): string => (tokens.some(({ mountPath }) => value.startsWith(`${mountPath}/`)) ? join(root, value) : value);
     const inPod = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, mounted(value)]));
     this.relayIdentity = Object.fromEntries(Object.entries(inPod).filter(([name]) => /^AWS_(ROLE_ARN|WEB_IDENTITY_TOKEN_FILE)$/.test(name)));
+    const tokenFile = join(root, 'eks-pod-identity-token');
+    if (podIdentity) await putFile(tokenFile, await this.token(serviceAccountName, { audience: podIdentityAudience }));
     const env = {
       PATH: process.env['PATH'] ?? '',
       ...inPod,
+      ...podIdentity?.environment(tokenFile),
       KUBERNETES_SERVICE_HOST: new URL(server).hostname,
       KUBERNETES_SERVICE_PORT: new URL(server).port,
       KUBE_API_CA_FILE: join(root, serviceAccount, 'ca.crt'),

@@ -37,11 +37,6 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['kubectl -n fleet-endpoints rollout status', 'the control planes of tests have no kubelet, so no pod starts'],
   ['export AWS_REGION', 'a setting of the operator’s shell'],
   ['aws eks describe-cluster', 'the local cloud’s EKS clusters have no API server, and so no authority'],
-  ['aws eks list-pod-identity-associations', 'it needs an EKS cluster, and only reads it'],
-  ['aws eks update-pod-identity-association', 'it needs an EKS cluster; test/infra/second-hub.test.ts has a model of EKS’s one association'],
-  ['aws eks delete-pod-identity-association', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
-  ['aws secretsmanager delete-secret', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
-  ['aws iam delete-open-id-connect-provider', 'it deletes what the reader made by hand; its options are those of the AWS CLI'],
   ['aws dynamodb list-backups', 'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand'],
   ['kubectl get serviceimports', 'it needs jq, which the tests do not require; test/multi-cluster reads the same labels'],
 ];

@@ -14,7 +14,7 @@ export interface EksParts {
   readonly cloud: LocalCloud;
   readonly hub: OwnersHub;
   /** The settings with which the hub's roles are writers. */
-  readonly writers: AuthenticatorSettings;
+  readonly writers: () => Promise<AuthenticatorSettings>;
   readonly shop: () => ServedCluster;
   readonly authenticator: () => EksAuthenticator;
 }
@@ -26,8 +26,9 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
       fact: 'EKS refuses a token of another cluster’s name, an expired token and an unmapped role, and the runbook has the line of each in EKS’s log',
       async check() {
         const [mapped, unmapped] = await Promise.all(['mapped', 'unmapped'].map((name) => roleOf(cloud, name)));
-        const groups = { ...writers.groups, [`arn:aws:iam::${cloud.account}:role/mapped`]: [writerGroup] };
-        await authenticator().configure({ ...writers, groups });
+        const known = await writers();
+        const groups = { ...known.groups, [`arn:aws:iam::${cloud.account}:role/mapped`]: [writerGroup] };
+        await authenticator().configure({ ...known, groups });
         const now = Date.now();
         const statusOf = (name: string, atMs: number, as = mapped): Promise<number> =>
           statusFor(shop(), eksToken(name, cloud.region, as as AwsCredentials, new Date(atMs)));
@@ -48,7 +49,8 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
       fact: 'a hub whose roles EKS does not know keeps its endpoints, and list and explain have the reason; the mended entry closes the circuit',
       async check() {
         const addresses = ['10.2.0.1'];
-        await authenticator().configure({ ...writers, groups: {} });
+        const known = await writers();
+        await authenticator().configure({ ...known, groups: {} });
         // The API server keeps an accepted token for some seconds.
         await eventually('the circuit opens', async () => {
           if (/^shop .* open: unauthorized /m.test(await hub.command('cluster', 'list'))) return true;
@@ -59,7 +61,7 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
         });
         assert.match(await hub.command('explain', 'shop', 'default/opted'), /unauthorized/);
         assert.ok((await shop().sliceAddresses('opted')).includes('10.2.0.1'));
-        await authenticator().configure(writers);
+        await authenticator().configure(known);
         await eventually(
           'the slice of the service that opts in',
           async () => (await shop().sliceAddresses('opted')).join() === addresses.sort().join(),

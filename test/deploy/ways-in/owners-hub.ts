@@ -7,88 +7,119 @@ import { run } from '#test/deploy/operator.ts';
 import { installApp } from '#test/deploy/package-folder.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 
-/** A hub of an app outside of the tree, made by the package's constructs, and its owner's commands by the installed package. */
-export class OwnersHub {
-  readonly name: string;
+export interface OwnersStack {
+  readonly hub: HubInput;
+  readonly clusters: readonly ClusterInput[];
+  /** The address of STS for a function, by its stage. */
+  readonly stsOf: Environment;
+}
+
+/** A resource that the local cloud's CloudFormation does not make. */
+export interface EksResource {
+  readonly stack: string;
+  readonly type: string;
+  readonly properties: { readonly [name: string]: unknown };
+}
+
+/** An app outside of the tree, with the package installed. Each of its hubs is a stack of the package's constructs. */
+export class OwnersApp {
   readonly cloud: LocalCloud;
   readonly folder: string;
   /** The relay's program, of the package. */
   readonly relayProgram: string;
-  readonly #env: Environment;
+  readonly env: Environment;
+  readonly #stacks = new Map<string, OwnersStack>();
 
-  constructor(name: string, cloud: LocalCloud, folder: string) {
-    this.name = name;
+  constructor(cloud: LocalCloud, folder: string) {
     this.cloud = cloud;
     this.folder = folder;
     this.relayProgram = join(folder, 'node_modules/fleet-endpoints/dist/relay/relay.mjs');
-    this.#env = { ...cloud.administrator, HOME: folder, CDK_HOME: join(folder, 'cdk'), CDK_DISABLE_CLI_TELEMETRY: 'true' };
-  }
-
-  /** ARN of a function's role, which is known before the deploy. */
-  roleArn(stage: 'sync' | 'sweep'): string {
-    return `arn:aws:iam::${this.cloud.account}:role/${this.name}-${this.cloud.region}-${stage}`;
+    this.env = { ...cloud.administrator, HOME: folder, CDK_HOME: join(folder, 'cdk'), CDK_DISABLE_CLI_TELEMETRY: 'true' };
   }
 
   install(): Promise<void> {
     return installApp('test/deploy/owners-hub', this.folder);
   }
 
-  /** `stsOf`: the address of STS for a function, by its stage. */
-  async deploy(hub: HubInput, clusters: readonly ClusterInput[], stsOf: Environment): Promise<void> {
-    await writeFile(join(this.folder, 'fleet.json'), JSON.stringify({ hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters }));
-    // For the relay's manifest.
-    await writeFile(join(this.folder, 'clusters.yaml'), stringify({ hub: { name: this.name }, clusters }));
-    await this.#cdk(
-      { STS_OF: JSON.stringify(stsOf) },
-      'deploy',
-      '--all',
-      '--require-approval',
-      'never',
-      '--outputs-file',
-      join(this.folder, 'outputs.json'),
-    );
-  }
-
   bootstrap(): Promise<unknown> {
-    return this.#cdk({}, 'bootstrap', `aws://${this.cloud.account}/${this.cloud.region}`);
+    return this.#cdk('bootstrap', `aws://${this.cloud.account}/${this.cloud.region}`);
   }
 
-  #cdk(env: Environment, ...args: readonly string[]): Promise<unknown> {
+  /** Deploys one stack, which the app has beside its former ones, and returns its resources of EKS. */
+  async deploy(name: string, stack: OwnersStack): Promise<readonly EksResource[]> {
+    this.#stacks.set(name, stack);
+    await writeFile(join(this.folder, 'fleet.json'), JSON.stringify(Object.fromEntries(this.#stacks)));
+    await this.#cdk('deploy', name, '--require-approval', 'never', '--outputs-file', this.outputsFile(name));
+    const resources = JSON.parse(await readFile(join(this.folder, 'eks.json'), 'utf8')) as readonly EksResource[];
+    return resources.filter((resource) => resource.stack === name);
+  }
+
+  destroy(): Promise<unknown> {
+    return this.#cdk('destroy', '--all', '--force');
+  }
+
+  outputsFile(stack: string): string {
+    return join(this.folder, `${stack}-outputs.json`);
+  }
+
+  #cdk(...args: readonly string[]): Promise<unknown> {
     const app = `${process.execPath} ${join(this.folder, 'app.mjs')}`;
     const told = { ACCOUNT: this.cloud.account, REGION: this.cloud.region, FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')) };
     const options = ['--no-notices', '--no-color', '--output', join(this.folder, 'cdk.out')];
     const which = args[0] === 'bootstrap' ? [] : ['--app', app];
-    return run(resolve('node_modules/.bin/cdk'), [...args, ...which, ...options], { env: { ...this.#env, ...told, ...env }, cwd: this.folder });
+    return run(resolve('node_modules/.bin/cdk'), [...args, ...which, ...options], { env: { ...this.env, ...told }, cwd: this.folder });
+  }
+}
+
+/** A hub of the app, and its operator's commands by the installed package. */
+export class OwnersHub {
+  readonly app: OwnersApp;
+  readonly name: string;
+  readonly stack: string;
+
+  constructor(app: OwnersApp, name: string, stack: string) {
+    this.app = app;
+    this.name = name;
+    this.stack = stack;
+  }
+
+  /** Returns the ARN of a function's role, known before the deploy. */
+  roleArn(stage: 'sync' | 'sweep'): string {
+    return `arn:aws:iam::${this.app.cloud.account}:role/${this.name}-${this.app.cloud.region}-${stage}`;
+  }
+
+  async deploy({ hub, clusters, stsOf }: OwnersStack): Promise<readonly EksResource[]> {
+    // For the relay's manifest.
+    await writeFile(this.#clustersFile, stringify({ hub: { name: this.name }, clusters }));
+    return this.app.deploy(this.stack, { hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters, stsOf });
   }
 
   /** Value of the stack's only output whose name contains the parts, in this order. */
   async output(...parts: readonly string[]): Promise<string> {
-    const { Platform } = JSON.parse(await readFile(join(this.folder, 'outputs.json'), 'utf8')) as { readonly Platform: Environment };
-    const found = Object.entries(Platform).filter(([name]) => new RegExp(parts.join('.*')).test(name));
-    if (found.length !== 1) throw new Error(`${found.length} outputs are of ${parts}: ${Object.keys(Platform)}`);
+    const all = JSON.parse(await readFile(this.app.outputsFile(this.stack), 'utf8')) as { readonly [stack: string]: Environment };
+    const found = Object.entries(all[this.stack] ?? {}).filter(([name]) => new RegExp(parts.join('.*')).test(name));
+    if (found.length !== 1) throw new Error(`${found.length} outputs are of ${parts}: ${Object.keys(all[this.stack] ?? {})}`);
     return found[0]?.[1] ?? '';
+  }
+
+  relayRole(id: string): Promise<string> {
+    return this.output('Cluster', id, 'RelayRoleArn');
   }
 
   /** Runs the installed command in the owner's folder. */
   async command(...args: readonly string[]): Promise<string> {
-    const env = { ...this.#env, TABLE_NAME: await this.output('TableName') };
-    const { stdout } = await run(join(this.folder, 'node_modules/.bin/fleet-endpoints'), args, { env, cwd: this.folder });
+    const env = { ...this.app.env, TABLE_NAME: await this.output('TableName') };
+    const { stdout } = await run(join(this.app.folder, 'node_modules/.bin/fleet-endpoints'), args, { env, cwd: this.app.folder });
     return stdout;
   }
 
   async manifest(id: string): Promise<string> {
-    const [queue, role] = await Promise.all(['EventsQueueUrl', 'RelayRoleArn'].map((name) => this.output('Cluster', id.replace(/-/g, ''), name)));
-    return this.command(
-      'relay',
-      'manifest',
-      id,
-      '--quick-start',
-      '--queue-url',
-      queue ?? '',
-      '--role-arn',
-      role ?? '',
-      '--region',
-      this.cloud.region,
-    );
+    const [queue, role] = await Promise.all([this.output('Cluster', id, 'EventsQueueUrl'), this.relayRole(id)]);
+    const deployed = ['--queue-url', queue, '--role-arn', role, '--region', this.app.cloud.region];
+    return this.command('relay', 'manifest', id, '--quick-start', '--clusters', this.#clustersFile, ...deployed);
+  }
+
+  get #clustersFile(): string {
+    return join(this.app.folder, `${this.stack}.yaml`);
   }
 }

@@ -2,97 +2,137 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterInput } from '#infra/constructs/props.ts';
-import { writerGroup } from '#infra/relay/relay-names.ts';
 import { eventually } from '#test/deploy/operator.ts';
 import { ServedCluster, issuer as serviceAccountIssuer } from '#test/deploy/served-cluster.ts';
 import type { Step } from '#test/deploy/step.ts';
 import { type ConnectProxy, connectProxy } from '#test/support/connect-proxy.ts';
 import { type EksAuthenticator, startEksAuthenticator } from '#test/support/eks-authenticator.ts';
 import type { LocalCloud } from '#test/support/local-cloud.ts';
+import { type PodIdentityAgent, startPodIdentityAgent } from '#test/support/pod-identity-agent.ts';
 import { startStsStandIn } from '#test/support/sts-stand-in.ts';
-import { authenticationConfiguration, startTokenIssuer } from '#test/support/token-issuer.ts';
+import { authenticationConfiguration, startTokenIssuer, type TokenIssuer } from '#test/support/token-issuer.ts';
+import { deployedBill, provisioned } from './deployed-bill.ts';
+import { EksCluster } from './eks.ts';
 import { eksRefusals } from './eks-refusals.ts';
+import { leaving } from './leaving.ts';
 import { startStsOf } from './outbound-web-identity.ts';
-import { OwnersHub } from './owners-hub.ts';
+import { OwnersApp, OwnersHub } from './owners-hub.ts';
+import { secondHub } from './second-hub.ts';
 
-/** A hub by the package's constructs, and its ways into clusters: EKS, web identity, a proxy, private authorities. */
+/** A hub by the package's constructs, its ways into clusters (EKS, web identity, a proxy, private authorities), and a second hub that its clusters move to. */
 export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => unknown) => void): readonly Step[] {
-  const hub = new OwnersHub('WaysIn', cloud, join(folder, 'owners-hub'));
-  const roles = [hub.roleArn('sync'), hub.roleArn('sweep')];
-  const writers = { clusterName: 'shop', groups: Object.fromEntries(roles.map((role) => [role, [writerGroup]])) };
+  const app = new OwnersApp(cloud, join(folder, 'owners-hub'));
+  const hub = new OwnersHub(app, 'WaysIn', 'Platform');
+  const canary = new OwnersHub(app, 'Canary', 'Canary');
+  const authenticationFile = join(folder, 'authentication.yaml');
   let shop: ServedCluster;
   let factory: ServedCluster;
+  let eks: EksCluster;
   let authenticator: EksAuthenticator;
+  let agent: PodIdentityAgent;
+  let issuer: TokenIssuer;
   let proxy: ConnectProxy;
+  const writers = async () => ({ clusterName: 'shop', groups: await eks.groups() });
 
   async function startEks(): Promise<void> {
+    eks = await EksCluster.create(cloud, 'shop');
     const sts = await startStsStandIn(cloud);
     atEnd(() => sts.close());
-    authenticator = await startEksAuthenticator(writers, sts);
+    authenticator = await startEksAuthenticator({ clusterName: 'shop', groups: {} }, sts);
     atEnd(() => authenticator.stop());
     shop = await ServedCluster.start('shop', cloud, folder);
     atEnd(() => shop.stop());
     await restartApiServer(shop, authenticator.apiServerFlags);
+    agent = await startPodIdentityAgent(cloud, shop.controlPlane, 'shop');
+    atEnd(() => agent.close());
   }
 
-  async function startFactory(): Promise<{ readonly sync: string; readonly sweep: string }> {
-    const issuer = await startTokenIssuer();
+  /** Writes the file of getting-started with the roles of these hubs. A kube-apiserver that runs reads it again. */
+  async function trust(...hubs: readonly OwnersHub[]): Promise<void> {
+    const roles = (stage: 'sync' | 'sweep'): string => hubs.map((each) => each.roleArn(stage)).join('", "');
+    await writeFile(
+      authenticationFile,
+      await authenticationConfiguration({ issuer, sync: roles('sync'), sweep: roles('sweep'), audience: 'factory' }),
+    );
+  }
+
+  async function startFactory(): Promise<void> {
+    issuer = await startTokenIssuer();
     atEnd(() => issuer.close());
     factory = await ServedCluster.start('factory', cloud, folder, 'off');
     atEnd(() => factory.stop());
-    const file = join(folder, 'authentication.yaml');
-    await writeFile(file, await authenticationConfiguration({ issuer, sync: hub.roleArn('sync'), sweep: hub.roleArn('sweep'), audience: 'factory' }));
-    await restartApiServer(factory, [`--authentication-config=${file}`]);
-    const [sync, sweep] = await Promise.all((['sync', 'sweep'] as const).map((stage) => startStsOf(hub.roleArn(stage), cloud, issuer)));
+    await trust(hub);
+    await restartApiServer(factory, [`--authentication-config=${authenticationFile}`]);
+  }
+
+  /** The addresses of STS for the functions of a hub. */
+  async function stsOf(on: OwnersHub): Promise<{ readonly sync: string; readonly sweep: string }> {
+    const [sync, sweep] = await Promise.all((['sync', 'sweep'] as const).map((stage) => startStsOf(on.roleArn(stage), cloud, issuer)));
     for (const sts of [sync, sweep]) atEnd(() => sts?.close());
     return { sync: sync?.url ?? '', sweep: sweep?.url ?? '' };
   }
 
-  async function admit(cluster: ServedCluster): Promise<void> {
-    const manifest = await hub.manifest(cluster.id);
+  async function admit(cluster: ServedCluster, to = hub): Promise<void> {
+    const manifest = await to.manifest(cluster.id);
     await cluster.apply(manifest);
-    await cluster.startRelay(manifest, hub.relayProgram);
+    await cluster.startRelay(manifest, { program: app.relayProgram, podIdentity: cluster === shop ? agent : undefined });
     await eventually(`the first lists of ${cluster.id}`, async () => {
-      const listed = await hub.command('cluster', 'list');
+      const listed = await to.command('cluster', 'list');
       if (new RegExp(`^${cluster.id} .* applied `, 'm').test(listed)) return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
 
+  const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${cloud.account}:oidc-provider/${serviceAccountIssuer}` } as const;
+  function clustersOf(owner: 'owns the association' | 'does not own it'): readonly [ClusterInput, ClusterInput] {
+    const { server: shopUrl, ca: shopCa = '' } = shop.controlPlane.connection;
+    const { server: factoryUrl, ca: factoryCa = '' } = factory.controlPlane.connection;
+    const elsewhere = owner === 'does not own it' ? { association: false, region: cloud.region } : {};
+    return [
+      {
+        id: 'shop',
+        optIn: 'active',
+        api: { url: shopUrl, ca: shopCa, auth: { type: 'eks', clusterName: 'shop', accessEntry: true } },
+        relay: {
+          identity: { type: 'pod-identity', clusterName: 'shop', ...elsewhere },
+          extraEnv: [{ name: 'HTTPS_PROXY', value: proxy.url }],
+        },
+      },
+      {
+        id: 'factory',
+        // The hub that a cluster moves to only compares at first.
+        mode: owner === 'owns the association' ? 'active' : 'shadow',
+        api: { url: factoryUrl, ca: factoryCa, auth: { type: 'web-identity', audience: 'factory' } },
+        relay: { identity },
+      },
+    ];
+  }
+  const vpcOf = () => ({
+    vpcId: 'vpc-0123456789abcdef0',
+    subnetIds: ['subnet-0123456789abcdef0'],
+    securityGroupIds: ['sg-0123456789abcdef0'],
+    httpsProxy: proxy.url,
+    noProxy: [new URL(factory.controlPlane.connection.server).host],
+  });
+
   return [
     {
       fact: 'an app outside of the tree deploys a hub and its clusters by the package’s constructs',
       async check() {
-        const [, , stsOf] = await Promise.all([hub.install(), startEks(), startFactory()]);
+        await Promise.all([app.install(), startEks(), startFactory()]);
         proxy = await connectProxy();
         atEnd(() => proxy.close());
-        const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${cloud.account}:oidc-provider/${serviceAccountIssuer}` } as const;
-        const { server: shopUrl, ca: shopCa = '' } = shop.controlPlane.connection;
-        const { server: factoryUrl, ca: factoryCa = '' } = factory.controlPlane.connection;
-        const clusters: readonly ClusterInput[] = [
-          {
-            id: 'shop',
-            optIn: 'active',
-            api: { url: shopUrl, ca: shopCa, auth: { type: 'eks', clusterName: 'shop' } },
-            relay: { identity, extraEnv: [{ name: 'HTTPS_PROXY', value: proxy.url }] },
-          },
-          {
-            id: 'factory',
-            mode: 'active',
-            api: { url: factoryUrl, ca: factoryCa, auth: { type: 'web-identity', audience: 'factory' } },
-            relay: { identity },
-          },
-          // With the authority of another cluster.
-          {
-            id: 'mistaken',
-            optIn: 'shadow',
-            api: { url: factoryUrl, ca: shopCa, auth: { type: 'web-identity', audience: 'factory' } },
-            relay: { identity },
-          },
-        ];
-        await hub.bootstrap();
-        const vpc = { vpcId: 'vpc-0123456789abcdef0', subnetIds: ['subnet-0123456789abcdef0'], securityGroupIds: ['sg-0123456789abcdef0'] };
-        await hub.deploy({ vpc: { ...vpc, httpsProxy: proxy.url, noProxy: [new URL(factoryUrl).host] } }, clusters, stsOf);
+        const [ofShop, ofFactory] = clustersOf('owns the association');
+        // With the authority of another cluster.
+        const mistaken: ClusterInput = {
+          id: 'mistaken',
+          optIn: 'shadow',
+          api: { ...ofFactory.api!, ca: shop.controlPlane.connection.ca ?? '' },
+          relay: { identity },
+        };
+        await app.bootstrap();
+        await eks.make(await hub.deploy({ hub: { vpc: vpcOf() }, clusters: [ofShop, ofFactory, mistaken], stsOf: await stsOf(hub) }));
+        await authenticator.configure(await writers());
       },
     },
     {
@@ -104,7 +144,7 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
       },
     },
     {
-      fact: 'the hub writes to an API server behind aws-iam-authenticator, for Services that opt in',
+      fact: 'the hub writes to an API server behind aws-iam-authenticator, for Services that opt in; EKS’s association gives the relay its role',
       async check() {
         await shop.api.create('Service', 'default', {
           metadata: { name: 'opted', annotations: { 'fleet-endpoints/selector': 'app=web' } },
@@ -142,6 +182,24 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
         );
       },
     },
+    ...secondHub({
+      cloud,
+      first: hub,
+      second: canary,
+      deployed: async (second) => {
+        await trust(hub, second);
+        return second.deploy({ hub: { vpc: vpcOf(), capacity: provisioned }, clusters: clustersOf('does not own it'), stsOf: await stsOf(second) });
+      },
+      mapEntries: async () => authenticator.configure(await writers()),
+      admit,
+      clusters: () => ({ shop, factory, eks }),
+      restartRelay: async (manifest) => {
+        await shop.stopRelay();
+        await shop.startRelay(manifest, { program: app.relayProgram, podIdentity: agent });
+      },
+    }),
+    deployedBill(cloud, hub, canary),
+    leaving(cloud, [hub, canary], () => eks),
   ];
 }
 
