@@ -1,4 +1,7 @@
-/** The alarms of one hub. An alarm's name begins with its stack's, which an app of its own chooses, so the metrics decide. */
+/**
+ * The alarms of one hub. An alarm's name begins with its stack's, which an app of its own chooses, so the metrics decide. The alarm of the account's
+ * concurrency is left out, because its metric names no hub.
+ */
 import { type CloudWatchClient, type CompositeAlarm, DescribeAlarmsCommand, type Metric, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import type { HubUsage } from './hub-usage.ts';
 
