@@ -308,9 +308,11 @@ it.each(['during the first list', 'while it watches', 'between two watches'])('s
   }
   await run.stop();
   await until(() => [...api.watches.values()].every((w) => w.size === 0));
-  const { length } = api.requests;
+  // The version that a heartbeat asks for may be on its way.
+  const opened = () => api.requests.filter(({ plural }) => plural !== 'version').length;
+  const before = opened();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(api.requests).toHaveLength(length);
+  expect(opened()).toBe(before);
 });
 
 it('a line that is not JSON is not swallowed: the watch is resumed before it', async () => {
