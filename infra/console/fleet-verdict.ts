@@ -1,4 +1,5 @@
 /** Answers whether all is well, from the rows of the fleet: what needs attention in which cluster. Server and page share it. */
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { FleetRow } from './api-types.ts';
 
 export interface Problem {
@@ -14,7 +15,7 @@ export interface FleetVerdict {
 }
 
 /** Seconds. The alarms RelaySilent and WorkOverdue have longer limits, because they must not ring for a short fault. */
-export const limits = { heartbeatAge: 90, oldestPending: 60 } as const;
+export const limits = { heartbeatAge: silentAfterMs / 1_000, oldestPending: 60 } as const;
 
 export const isSilent = ({ heartbeatAge }: FleetRow): boolean => heartbeatAge === null || heartbeatAge > limits.heartbeatAge;
 export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > limits.oldestPending;

@@ -248,7 +248,7 @@ describe('the table of the fleet', () => {
     await page.goto(`${url}/#/fleet`);
     await expect.poll(() => page.locator('.fleet tbody tr').count()).toBe(50);
     expect(await page.locator('.row .empty').first().textContent()).toBe('950 more: the search finds them.');
-    expect(await page.locator('.verdict p').textContent()).toBe('1 of 1000 clusters needs attention');
+    await expect.poll(() => page.locator('.verdict p').textContent()).toBe('1 of 1000 clusters needs attention');
     await page.locator('#fleet-filter').selectOption('need attention');
     await expect.poll(() => page.locator('.fleet tbody th').allTextContents()).toEqual(['c-777']);
     await picture(page, 'fleet-of-1000');

@@ -2,6 +2,7 @@
 import type { Explanation, PodExplanation, SavedAddress } from '#shared/explain/explanation.ts';
 import { type Child, h } from './dom.ts';
 import { placeBadge } from './place-badge.ts';
+import { searchField } from './search-field.ts';
 
 /** Number of rows shown. A Service may have thousands of pods, and the search finds the rest. */
 const shown = 50;
@@ -11,26 +12,17 @@ const columns = ['Pod', 'Address', 'Node', 'Endpoints', 'Slices', 'Listed in', '
 type Cells = { readonly [C in (typeof columns)[number]]: readonly Child[] };
 
 export function addressTable() {
-  const search = h('input', {
-    id: 'pod-search',
-    type: 'search',
-    placeholder: 'pod, address, zone or reason',
-    autocomplete: 'off',
-    spellcheck: 'false',
-  });
-  const field = h('div', { class: 'field' }, h('label', { for: 'pod-search' }, 'Search'), search);
+  const search = searchField('pod-search', 'pod, address, zone or reason', draw);
   const count = h('span', { class: 'note' });
   const content = h('div');
-  const element = h('section', { class: 'panel' }, h('div', { class: 'heading' }, h('h3', {}, 'Addresses'), count, field), content);
+  const element = h('section', { class: 'panel' }, h('div', { class: 'heading' }, h('h3', {}, 'Addresses'), count, search.element), content);
   let latest: Explanation | undefined;
   let drawn = '';
-  search.addEventListener('input', draw);
 
   function draw(): void {
     if (!latest) return;
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const all = rowsOf(latest);
-    const found = all.filter((row) => words.every((w) => JSON.stringify(row).toLowerCase().includes(w)));
+    const found = all.filter((row) => search.finds(JSON.stringify(row)));
     const text = JSON.stringify([found.slice(0, shown), found.length]);
     if (text === drawn) return;
     drawn = text;
@@ -46,7 +38,7 @@ export function addressTable() {
     show(explanation: Explanation): void {
       latest = explanation;
       draw();
-      // A name that the cluster only imports may have no address yet.
+      // The table of a name that the cluster only imports may be empty, and is hidden then.
       element.hidden = explanation.clusterset !== undefined && rowsOf(explanation).length === 0;
     },
   };

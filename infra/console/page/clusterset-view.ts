@@ -3,6 +3,7 @@ import type { ClustersetAnswer, MemberRow, SetServiceRow, StateOfCluster } from 
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { hashOf } from './route.ts';
+import { searchField } from './search-field.ts';
 
 /** Number of names shown. A set may have thousands, and the search finds the rest. */
 const shown = 100;
@@ -59,9 +60,9 @@ const serviceColumns: readonly Column<SetServiceRow>[] = [
 export function clustersetView() {
   const members = tableOf('members', 'The clusters of the set', ['Cluster', ...memberColumns.map(titleOf)], memberColumns);
   const services = tableOf('set-services', 'Exported names', ['Service', ...serviceColumns.map(titleOf)], serviceColumns);
-  const search = h('input', { id: 'set-search', type: 'search', placeholder: 'name, cluster or remark', autocomplete: 'off', spellcheck: 'false' });
+  const search = searchField('set-search', 'name, cluster or remark', show);
   const note = h('p', { class: 'note', role: 'status' });
-  const field = h('div', { class: 'field' }, h('label', { for: 'set-search' }, 'Search'), search, note);
+  search.element.append(note);
   const empty = h(
     'p',
     { class: 'panel empty' },
@@ -81,7 +82,7 @@ export function clustersetView() {
     h(
       'section',
       { class: 'row', 'aria-labelledby': 'set-names' },
-      h('div', { class: 'heading' }, h('h2', { id: 'set-names' }, 'Services'), field),
+      h('div', { class: 'heading' }, h('h2', { id: 'set-names' }, 'Services'), search.element),
       h('div', { class: 'panel' }, services.element),
     ),
   );
@@ -89,7 +90,6 @@ export function clustersetView() {
   empty.hidden = filled.hidden = true;
   let latest: ClustersetAnswer | undefined;
   let askAt = 0;
-  search.addEventListener('input', () => show());
 
   function show(): void {
     if (!latest) return;
@@ -104,8 +104,7 @@ export function clustersetView() {
         `${silent} of ${latest.members.length} clusters are silent. The cause of so many is usually on the hub’s side, so no source is evicted.`,
       );
     members.show(latest.members.map((row) => ({ key: row.cluster, href: hashOf('cluster', row.cluster), text: row.cluster, row })));
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = latest.services.filter((row) => words.every((w) => JSON.stringify(Object.values(row)).toLowerCase().includes(w)));
+    const found = latest.services.filter((row) => search.finds(JSON.stringify(Object.values(row))));
     services.show(
       found
         .slice(0, shown)

@@ -8,6 +8,7 @@ import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { durationText, valueText } from './format.ts';
 import { hashOf } from './route.ts';
+import { searchField } from './search-field.ts';
 
 /** Number of rows shown. A row is a card on a phone. */
 const shown = matchMedia('(max-width: 760px)').matches ? 10 : 50;
@@ -61,9 +62,8 @@ export function fleetTable() {
   let sortedBy = 0;
   let isReversed = false;
   const rows = new Map<string, DrawnRow>();
-  const search = h('input', { id: 'fleet-search', type: 'search', placeholder: 'name, mode or version', autocomplete: 'off', spellcheck: 'false' });
+  const search = searchField('fleet-search', 'name, mode or version', draw);
   const filter = h('select', { id: 'fleet-filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
-  search.addEventListener('input', draw);
   filter.addEventListener('change', draw);
   const count = h('span', { class: 'note', role: 'status' });
   const more = h('p', { class: 'empty', hidden: '' });
@@ -79,17 +79,13 @@ export function fleetTable() {
   const body = h('tbody');
   const caption = h('caption', { class: 'visually-hidden' }, 'Clusters, errors and latency of the last five minutes');
   const table = h('table', { class: 'list fleet' }, caption, h('thead', {}, h('tr', {}, ...heads)), body);
-  const fields = [
-    h('div', { class: 'field' }, h('label', { for: 'fleet-search' }, 'Search'), search),
-    h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter),
-  ];
+  const fields = [search.element, h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter)];
   const heading = h('div', { class: 'heading' }, h('h2', { id: 'clusters' }, 'Clusters'), count, ...fields);
   const element = h('section', { class: 'row', 'aria-labelledby': 'clusters' }, heading, h('div', { class: 'panel' }, table, more));
 
   function draw(): void {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
-    const found = all.filter((r) => isShown(r) && words.every((w) => `${r.cluster} ${r.mode} ${r.version} ${r.circuit}`.toLowerCase().includes(w)));
+    const found = all.filter((r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit}`));
     const visible = sorted(found).slice(0, shown);
     for (const [i, head] of heads.entries()) head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
     for (const row of visible) fill(row);

@@ -13,7 +13,7 @@ const places: { readonly [place: string]: readonly [text: string, look: Look] } 
 
 export const lookOf = (place: string): Look => places[place]?.[1] ?? 'out';
 
-export function placeBadge(place: string, title: string, before = ''): HTMLElement {
+export function placeBadge(place: string, title?: string, before = ''): HTMLElement {
   const [text, look] = places[place] ?? [place, 'out'];
   return h('span', { class: `badge ${look}`, title }, `${before}${text}`);
 }

@@ -5,6 +5,7 @@ import { ask, Refused } from './ask.ts';
 import { h } from './dom.ts';
 import { explanationView } from './explanation-view.ts';
 import { hashOf, type Route } from './route.ts';
+import { searchField } from './search-field.ts';
 import { timeLine } from './time-line.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;
@@ -38,8 +39,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   const explanation = explanationView(line.element);
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
-  const search = h('input', { id: 'search', type: 'search', placeholder: 'namespace, name or writer', autocomplete: 'off', spellcheck: 'false' });
-  search.addEventListener('input', () => list());
+  const search = searchField('search', 'namespace, name or writer', list);
   const filter = h('select', { id: 'filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
   filter.addEventListener('change', () => list());
   const count = h('p', { class: 'note', role: 'status' });
@@ -52,7 +52,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       'section',
       { class: 'panel picker', 'aria-label': 'Services' },
       h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select),
-      h('div', { class: 'field' }, h('label', { for: 'search' }, 'Search'), search),
+      search.element,
       h('div', { class: 'field' }, h('label', { for: 'filter' }, 'Show'), filter),
       count,
       names,
@@ -67,9 +67,8 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
 
   /** Redraws the list only when it changes, so the focused link keeps the focus. */
   function list(): void {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const { isShown = () => true } = filters.find((f) => f.title === filter.value) ?? {};
-    const found = all.filter((s) => isShown(s) && words.every((w) => `${s.namespace}/${s.name} ${s.writer}`.toLowerCase().includes(w)));
+    const found = all.filter((s) => isShown(s) && search.finds(`${s.namespace}/${s.name} ${s.writer}`));
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;

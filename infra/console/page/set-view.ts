@@ -1,6 +1,7 @@
 /** The part of an explanation about the clusters of a set that export or import the name. */
 import type { Explanation, SetExplanation } from '#shared/explain/explanation.ts';
 import { type Child, h, setText } from './dom.ts';
+import { placeBadge } from './place-badge.ts';
 import { hashOf } from './route.ts';
 
 /** Number of pods shown of each source. `fleet-endpoints explain` has all of them. */
@@ -68,15 +69,12 @@ const sourceLooks = { fresh: 'good', silent: 'fair', evicted: 'bad', left: 'out'
 const countText = ({ addresses, ready, ports }: SetExplanation['sources'][number]): string =>
   `${addresses} ${addresses === 1 ? 'address' : 'addresses'}, ${ready} ready, ports ${ports}`;
 
-const places = { ready: ['ready', 'good'], 'not ready': ['not ready', 'fair'], absent: ['not listed', 'out'] } as const;
-
 function podsOf(source: SetExplanation['sources'][number]): Child {
   const all = source.pods.length;
   if (all === 0) return undefined;
   const items = shownPods(source).map(({ pod, place, addresses }) => {
-    const [text, look] = places[place];
     const address = addresses.length > 0 ? h('code', {}, addresses.join(', ')) : undefined;
-    return h('li', {}, h('span', { class: `badge ${look}` }, text), ' ', pod, ' ', address, ' ', why());
+    return h('li', {}, placeBadge(place), ' ', pod, ' ', address, ' ', why());
   });
   const more = all > shown ? h('li', { class: 'muted' }, `and ${(all - shown).toLocaleString('en')} more`) : undefined;
   return h('ul', { class: 'lines' }, ...items, more);

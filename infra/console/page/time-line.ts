@@ -4,6 +4,7 @@
  */
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, setText } from './dom.ts';
+import { searchField } from './search-field.ts';
 
 /** Number of addresses shown. `fleet-endpoints explain --at` prints all of them. */
 const maxAddresses = 50;
@@ -16,7 +17,7 @@ const kinds: { readonly [K in Told['kind']]: string } = { wrote: 'wrote', failed
 export function timeLine(askThen: (atMs: number) => Promise<Then>, choose: (atMs: number | undefined) => void, chosenMs: number | undefined) {
   let runs: readonly Told[] = [];
   let drawn = '';
-  const search = h('input', { id: 'run-search', type: 'search', placeholder: 'pod, address or reason', autocomplete: 'off', spellcheck: 'false' });
+  const search = searchField('run-search', 'pod, address or reason', draw);
   const kind = h('select', { id: 'run-kind' }, h('option', { value: '' }, 'all runs'), ...Object.entries(kinds).map(option));
   const count = h('span', { class: 'note' });
   const axis = h('div', { class: 'axis', 'aria-hidden': 'true' });
@@ -28,17 +29,15 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>, choose: (atMs
     { class: 'heading' },
     h('h3', {}, 'History'),
     count,
-    h('div', { class: 'field' }, h('label', { for: 'run-search' }, 'Search'), search),
+    search.element,
     h('div', { class: 'field' }, h('label', { for: 'run-kind' }, 'Show'), kind),
   );
   const element = h('section', { class: 'panel history' }, heading, axis, list, more, then);
-  search.addEventListener('input', draw);
   kind.addEventListener('change', draw);
   if (chosenMs !== undefined) void showThen(chosenMs);
 
   function draw(): void {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const isFound = (r: Told) => (!kind.value || r.kind === kind.value) && words.every((w) => `${r.headline} ${r.lines}`.toLowerCase().includes(w));
+    const isFound = (r: Told) => (!kind.value || r.kind === kind.value) && search.finds(`${r.headline} ${r.lines}`);
     const found = runs.filter(isFound);
     const shown = found.slice(-maxRuns);
     const chosen = found.find((r) => r.atMs === chosenMs);
