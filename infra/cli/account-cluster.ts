@@ -7,7 +7,7 @@ import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
 import { oldestSupported, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import { checkKey } from './account-keys.ts';
-import type { Aws } from './aws-cli.ts';
+import { type Aws, inRegion } from './aws-cli.ts';
 import { accessEntriesCommand, describeEks, type EksCluster, takesAccessEntries } from './eks-cluster.ts';
 
 export interface AccountDeps {
@@ -33,7 +33,7 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
     if (auth?.type === 'eks' && auth.accessEntry) checks.push(ask('authentication mode of EKS', async () => entries(await described)));
   }
   if (relay.identity.type === 'pod-identity') {
-    const at = ['--cluster-name', relay.identity.clusterName, ...region(relay.identity.region ?? hub.region)];
+    const at = ['--cluster-name', relay.identity.clusterName, ...inRegion(relay.identity.region ?? hub.region)];
     checks.push(ask('Pod Identity agent', async () => ((await described)?.isAutoMode ? fine('part of Auto Mode') : agent(deps.aws, at))));
     checks.push(ask('Pod Identity association', () => association(deps.aws, at, hub, cluster)));
   }
@@ -45,8 +45,6 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
   if (api) checks.push(ask('API server, from this machine', () => answers(deps, api)));
   return Promise.all(checks);
 }
-
-const region = (name: string | undefined): readonly string[] => (name ? ['--region', name] : []);
 
 /** EKS names minor versions alone. */
 function version({ version: found }: EksCluster) {
@@ -106,7 +104,7 @@ async function answers({ reach }: AccountDeps, api: NonNullable<ClusterConfig['a
 }
 
 async function secret({ aws, now }: AccountDeps, arn: string) {
-  const answer = await unlessAbsent(aws('secretsmanager', 'get-secret-value', '--secret-id', arn, ...region(arn.split(':')[3])));
+  const answer = await unlessAbsent(aws('secretsmanager', 'get-secret-value', '--secret-id', arn, ...inRegion(arn.split(':')[3])));
   if (!answer) return wrong('the secret does not exist, or has no value', 'put {"token": …} into it (docs/getting-started.md)');
   const { SecretString = '' } = answer as { SecretString?: string };
   let endMs: number | undefined;

@@ -2,7 +2,7 @@
 import type { HubConfig } from '#infra/config/config.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import { checkKey, keyPolicy, unusableKey } from './account-keys.ts';
-import type { Aws } from './aws-cli.ts';
+import { type Aws, inRegion } from './aws-cli.ts';
 
 export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> {
   const topics = Object.entries(hub.alarms).flatMap(([name, arn]) => (arn ? [{ name, arn: arn as string }] : []));
@@ -18,7 +18,7 @@ export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> 
 async function topic(aws: Aws, { region, monthlyBudget }: HubConfig, arn: string, isTicket: boolean) {
   const topicRegion = arn.split(':')[3];
   if (region && topicRegion !== region) return wrong(`the topic is in ${topicRegion}`, `alarms reach topics of ${region}, the hub's region, alone`);
-  const answer = await unlessAbsent(aws('sns', 'get-topic-attributes', '--topic-arn', arn, ...at(topicRegion)));
+  const answer = await unlessAbsent(aws('sns', 'get-topic-attributes', '--topic-arn', arn, ...inRegion(topicRegion)));
   if (!answer) return wrong('the topic does not exist', `aws sns create-topic --name ${arn.split(':').at(-1)}`);
   const { Policy = '', KmsMasterKeyId } = (answer as { Attributes?: { Policy?: string; KmsMasterKeyId?: string } }).Attributes ?? {};
   // SNS writes a policy for the topic's own account, by AWS:SourceOwner.
@@ -44,5 +44,3 @@ async function logsKey(aws: Aws, { region }: HubConfig, arn: string) {
     ? fine('CloudWatch Logs may use the key')
     : wrong("the key's policy does not name CloudWatch Logs", `let logs.${region ?? 'REGION'}.amazonaws.com use the key`);
 }
-
-const at = (region: string | undefined): readonly string[] => (region ? ['--region', region] : []);

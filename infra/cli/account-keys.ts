@@ -2,7 +2,7 @@
 import type { HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import { fine, unlessAbsent, wrong } from './account-finding.ts';
-import type { Aws } from './aws-cli.ts';
+import { type Aws, inRegion } from './aws-cli.ts';
 
 type Role = Parameters<typeof roleNameOf>[2];
 
@@ -23,14 +23,14 @@ export async function checkKey(aws: Aws, hub: HubConfig, arn: string, roles: rea
 }
 
 export async function unusableKey(aws: Aws, arn: string) {
-  const answer = await unlessAbsent(aws('kms', 'describe-key', '--key-id', arn, ...at(arn.split(':')[3])));
+  const answer = await unlessAbsent(aws('kms', 'describe-key', '--key-id', arn, ...inRegion(arn.split(':')[3])));
   const state = (answer as { KeyMetadata?: { KeyState?: string } } | undefined)?.KeyMetadata?.KeyState;
   return state === 'Enabled' ? undefined : wrong(state ? `the key is ${state}` : 'the key does not exist', 'give the ARN of an enabled key');
 }
 
 export async function keyPolicy(aws: Aws, id: string, region: string | undefined): Promise<string> {
-  const { Policy = '' } = (await aws('kms', 'get-key-policy', '--key-id', id, '--policy-name', 'default', ...at(region))) as { Policy?: string };
+  const { Policy = '' } = (await aws('kms', 'get-key-policy', '--key-id', id, '--policy-name', 'default', ...inRegion(region))) as {
+    Policy?: string;
+  };
   return Policy;
 }
-
-const at = (region: string | undefined): readonly string[] => (region ? ['--region', region] : []);

@@ -1,8 +1,8 @@
-/** Quotas that a hub of many clusters reaches. AWS has none for the number of alarms, of event source mappings and of queues (docs/runbook.md). */
+/** Quotas that a hub of many clusters reaches. AWS limits neither alarms nor event source mappings nor queues by number (docs/runbook.md). */
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { clusterStackName, hubStackName, snapshotStackName } from '#infra/config/stack-names.ts';
 import { type Finding, finding, fine, wrong } from './account-finding.ts';
-import type { Aws } from './aws-cli.ts';
+import { type Aws, inRegion } from './aws-cli.ts';
 
 /** Resources that a deploy of the file makes. */
 interface Planned {
@@ -19,7 +19,7 @@ export function checkQuotas(aws: Aws, config: Config): Promise<readonly Finding[
     finding('hub', 'concurrent executions of Lambda', () => concurrency(aws, hub)),
     finding('hub', 'stacks of CloudFormation', async () => {
       const names = await existing;
-      const { AccountLimits = [] } = (await aws('cloudformation', 'describe-account-limits', ...at(hub))) as {
+      const { AccountLimits = [] } = (await aws('cloudformation', 'describe-account-limits', ...inRegion(hub.region))) as {
         AccountLimits?: readonly { readonly Name?: string; readonly Value?: number }[];
       };
       const quota = AccountLimits.find(({ Name }) => Name === 'StackLimit')?.Value;
@@ -27,14 +27,16 @@ export function checkQuotas(aws: Aws, config: Config): Promise<readonly Finding[
     }),
     finding('hub', 'roles of IAM', async () => {
       const names = await existing;
-      const { SummaryMap = {} } = (await aws('iam', 'get-account-summary', ...at(hub))) as { SummaryMap?: { Roles?: number; RolesQuota?: number } };
+      const { SummaryMap = {} } = (await aws('iam', 'get-account-summary', ...inRegion(hub.region))) as {
+        SummaryMap?: { Roles?: number; RolesQuota?: number };
+      };
       return room(SummaryMap.Roles ?? 0, plannedOf(config, names).roles, SummaryMap.RolesQuota, 'Roles per account');
     }),
   ]);
 }
 
 const stackNames = async (aws: Aws, hub: HubConfig): Promise<readonly string[]> =>
-  (await aws('cloudformation', 'describe-stacks', '--query', 'Stacks[].StackName', ...at(hub))) as readonly string[];
+  (await aws('cloudformation', 'describe-stacks', '--query', 'Stacks[].StackName', ...inRegion(hub.region))) as readonly string[];
 
 /** A stack that exists has its roles already. */
 export function plannedOf({ hub, clusters }: Config, existing: readonly string[]): Planned {
@@ -58,7 +60,7 @@ const raised = (name: string): string => `have the quota "${name}" raised (Servi
 
 async function concurrency(aws: Aws, hub: HubConfig) {
   const { lambdaConcurrencyLimit: limit, reserveConcurrency } = hub;
-  const { AccountLimit = {} } = (await aws('lambda', 'get-account-settings', ...at(hub))) as {
+  const { AccountLimit = {} } = (await aws('lambda', 'get-account-settings', ...inRegion(hub.region))) as {
     AccountLimit?: { readonly ConcurrentExecutions?: number; readonly UnreservedConcurrentExecutions?: number };
   };
   const quota = AccountLimit.ConcurrentExecutions ?? 0;
@@ -72,5 +74,3 @@ async function concurrency(aws: Aws, hub: HubConfig) {
         `${raised('Concurrent executions')}, or give hub.lambdaConcurrencyLimit: ${free}`,
       );
 }
-
-const at = ({ region }: HubConfig): readonly string[] => (region ? ['--region', region] : []);

@@ -5,6 +5,9 @@ import { UsageError } from './usage-error.ts';
 /** Resolves to the answer's JSON. Rejects with a UsageError that has AWS's own reason. */
 export type Aws = (...args: readonly string[]) => Promise<unknown>;
 
+/** The option --region, left out without a region: the user's settings choose it then. */
+export const inRegion = (region: string | undefined): readonly string[] => (region ? ['--region', region] : []);
+
 export const awsCli: Aws = (...args) =>
   new Promise((resolve, reject) => {
     execFile('aws', [...args, '--output', 'json'], { maxBuffer: 16 * 1024 * 1024 }, (error, out, err) => {

@@ -3,6 +3,7 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, fine, wrong } from './account-finding.ts';
@@ -23,8 +24,6 @@ export interface DoctorDeps {
 
 /** AWS refuses requests of a clock that is minutes off; times in answers look wrong before. */
 const toleratedSkewMs = 10_000;
-/** Three heartbeats. */
-const silentAfterMs = 90_000;
 
 type Verdict = Omit<Finding, 'of' | 'question'>;
 
@@ -88,7 +87,7 @@ function relay({ id, mode, relay: { heartbeatAtMs } }: ClusterRecord, nowMs: num
   return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');
 }
 
-/** Findings that fit on a page: a healthy cluster has no line of its own. */
+/** Returns findings that fit on a page. One line counts the healthy clusters. */
 export function pageOf(findings: readonly Finding[], mostLines = 40): readonly Finding[] {
   const isGeneral = ({ of }: Finding): boolean => of === 'hub' || of === 'this machine';
   const ofClusters = findings.filter((finding) => !isGeneral(finding));

@@ -1,5 +1,5 @@
 /** An EKS cluster as EKS describes it: its API server's address and authority, which clusters.yaml needs. */
-import type { Aws } from './aws-cli.ts';
+import { type Aws, inRegion } from './aws-cli.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface EksCluster {
@@ -25,7 +25,7 @@ interface Described {
 
 /** Throws a UsageError if EKS does not answer, or if the cluster's API server does not exist yet. */
 export async function describeEks(aws: Aws, name: string, region?: string): Promise<EksCluster> {
-  const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...(region ? ['--region', region] : []))) as { cluster?: Described };
+  const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...inRegion(region))) as { cluster?: Described };
   const { arn = '', endpoint, version = '', certificateAuthority, accessConfig, computeConfig } = cluster ?? {};
   if (!endpoint || !certificateAuthority?.data) throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
   return {

@@ -1,4 +1,4 @@
-/** Names of the hub for the shells' completion: clusters, namespaces and services. Without a hub, or after two seconds, there are none. */
+/** Names of the hub for the shells' completion: clusters, namespaces and services. The shells get none if no hub answers within two seconds. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Argument, Complete, Option, RootCommand } from '@bomb.sh/tab';
@@ -38,10 +38,11 @@ async function namesFor(table: Table, words: readonly string[]): Promise<Names> 
     import('#shared/store/objects.ts'),
   ]);
   const clusters = await listClusters(table);
-  const cluster = words.slice(0, -1).find((word) => clusters.includes(word));
+  const before = words.slice(0, -1);
+  const cluster = before.find((word) => clusters.includes(word));
   if (cluster === undefined) return { ...none, clusters };
   const namespaces = (await namespacesInRange({ table, cluster }, 'Service')).map(({ name }) => name);
-  const chosen = optionIn(words.slice(0, -1), '-n') ?? optionIn(words.slice(0, -1), '--namespace');
+  const chosen = optionIn(before, '-n') ?? optionIn(before, '--namespace');
   const begun = words.at(-1) ?? '';
   const possible = namespaces.filter((name) =>
     chosen === undefined ? `${name}/`.startsWith(begun) || begun.startsWith(`${name}/`) : name === chosen,

@@ -18,6 +18,8 @@ export function sourceStateOf(member: ClusterRecord, nowMs: number): SourceState
   return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;
 }
 
+/** Returns true if sweep's record has an answer of the silent source's own API. */
+export const hasAnswered = ({ source }: Pick<ClusterRecord, 'source'>): boolean => source?.state === 'silent' && source.answers === true;
+
 /** Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause or a doubt may have begun. */
-export const isListed = (member: ClusterRecord): boolean =>
-  member.source?.state === 'silent' && member.source.answers === true && isLookedAt(witnessOf(member));
+export const isListed = (member: ClusterRecord): boolean => hasAnswered(member) && isLookedAt(witnessOf(member));

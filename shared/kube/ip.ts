@@ -22,15 +22,12 @@ export function canonicalIP(text: string): IP | undefined {
     }
     if (c === colon) {
       const canonical = canonicalIPv6(text);
-      const mapped = canonical && /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical);
-      if (!mapped) return canonical === undefined ? undefined : { family: 'IPv6', text: canonical };
-      return {
-        family: 'IPv4',
-        text: groupsOf(canonical)
-          .slice(6)
-          .flatMap((group) => [group >> 8, group & 0xff])
-          .join('.'),
-      };
+      if (canonical === undefined) return undefined;
+      if (!/^::ffff:[\da-f]+:[\da-f]+$/.test(canonical)) return { family: 'IPv6', text: canonical };
+      const octets = groupsOf(canonical)
+        .slice(6)
+        .flatMap((group) => [group >> 8, group & 0xff]);
+      return { family: 'IPv4', text: octets.join('.') };
     }
   }
   return undefined;

@@ -46,8 +46,8 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
   throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses a new generation: its attribute is damaged`);
 }
 
-/** Other callers win some tries. More than this number fail only if no try can succeed, as with an attribute of another type. */
-const maxTries = 20;
+/** Other callers win some conditional writes. More than this number fail only if none can succeed, as with an attribute of another type. */
+export const maxTries = 20;
 
 /**
  * Takes the lease if it is free or expired and one of the controllers is not done. Resolves to the current item, whose generation the run covers, or to

@@ -4,7 +4,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { claim, claimUnread, readWork } from './item-store.ts';
+import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
 import { controllersToRun, isLeased, latestGeneration, type WorkItem, type WorkLease } from './rules/item.ts';
@@ -41,7 +41,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     attempt = { leaseId: lease.id, wasTakenOver: false };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
-  for (let tries = 0; tries < maxClaims; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const read = await readWork(deps.table, service);
     const controllers = controllersToRun(message, read);
     if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, controllers } };
@@ -58,9 +58,6 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   }
   throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses each claim: an attribute is damaged`);
 }
-
-/** Other workers win some claims. More than this number fail only if no claim can succeed, as with an attribute of another type. */
-const maxClaims = 20;
 
 interface Busy {
   readonly service: ServiceKey;

@@ -22,8 +22,8 @@ export interface ImpliedStates {
 }
 
 /**
- * Yields changes of saved outputs that the page implies without an entry of their own: a deletion, or a move to another service, because the relay remembers
- * a former service only while it runs. The services come in the order of their keys, some at a time. A namespace may have more services than a run has time
+ * Yields changes of saved outputs that the page implies without an entry of their own: a deletion, or a move to another service. The page does not name
+ * the former service, because the relay remembers it only while it runs. The services come in the order of their keys, some at a time. A namespace may have more services than a run has time
  * for, so a later run begins after `part.progress.services`.
  */
 export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<ImpliedStates> {

@@ -7,7 +7,7 @@ import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-me
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
-import { sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
+import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type IdentityAnswer, isFresh, isLookedAt, type SourceStep, stepSources } from '#shared/clusterset/source-state.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { currentVersion } from '../current-version.ts';
@@ -130,7 +130,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
   const { source: before } = member;
   const { state, sinceMs } = step.source;
   const answers = state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
-  const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !isListed(before));
+  const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !hasAnswered(member));
   const wokenUpTo = isNews ? '' : before?.wokenUpTo;
   const isDefault = state === 'fresh' && wokenUpTo === undefined;
   const next: SourceRecord | undefined = isDefault
@@ -147,9 +147,6 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
     });
   return { ...member, source: next };
 }
-
-/** Do importers use the snapshot of the silent source already? */
-const isListed = (source: SourceRecord | undefined): boolean => source?.state === 'silent' && source.answers === true;
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
 function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: SourceStep): void {

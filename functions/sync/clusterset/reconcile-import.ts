@@ -4,6 +4,7 @@
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { hasAnswered } from '#shared/clusters/source-witness.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
@@ -200,8 +201,8 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
  */
 function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => {
-    const source = metaOf.get(cluster)?.source;
-    return source?.state === 'silent' && source.answers !== true;
+    const member = metaOf.get(cluster);
+    return member?.source?.state === 'silent' && !hasAnswered(member);
   };
   // The run of an export whose pods are too large looks again, and wakes its importers.
   const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
