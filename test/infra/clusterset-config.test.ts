@@ -1,4 +1,4 @@
-/** clusters.yaml configures sets of clusters, and a cluster without a set has no trace of one. */
+/** clusters.yaml configures sets of clusters. The resources of a cluster outside of every set do not change by it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { membershipOf } from '#infra/config/clusterset-rules.ts';

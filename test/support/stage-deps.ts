@@ -21,39 +21,28 @@ export const clusterApi = (calls: Partial<ClusterApi> = {}): ClusterApi => ({
   ...calls,
 });
 
-export function sweepDeps(given: Partial<SweepDeps> = {}): SweepDeps {
-  const now = given.now ?? (() => 1_000);
+function stageDeps(now: () => number) {
   const queues = memoryClusterQueues(now);
-  return {
-    table: memoryTable(),
-    queues: () => queues,
-    cluster: async () => clusterApi(),
-    metrics: { put() {} },
-    flush() {},
-    log: silent,
-    now,
-    newId: () => 'id',
-    ...given,
-  };
+  return { table: memoryTable(), queues: () => queues, cluster: async () => clusterApi(), metrics: { put() {} }, log: silent, now };
 }
 
-export function syncDeps(given: Partial<SyncDeps> = {}): SyncDeps {
-  const now = given.now ?? (() => 1_000);
-  const queues = memoryClusterQueues(now);
-  return {
-    table: memoryTable(),
-    queues: () => queues,
-    cluster: async () => clusterApi(),
-    metrics: { put() {} },
-    log: silent,
-    now,
-    newLeaseId: () => 'lease',
-    leaseEndWakeUps: new LeaseEndWakeUps(),
-    random: () => 0,
-    events: { record: async () => {} },
-    wakePace: new WakePace(),
-    pods: new NamespacePods(),
-    nodes: new Map(),
-    ...given,
-  };
-}
+export const sweepDeps = (given: Partial<SweepDeps> = {}): SweepDeps => ({
+  ...stageDeps(given.now ?? atOneSecond),
+  flush() {},
+  newId: () => 'id',
+  ...given,
+});
+
+export const syncDeps = (given: Partial<SyncDeps> = {}): SyncDeps => ({
+  ...stageDeps(given.now ?? atOneSecond),
+  newLeaseId: () => 'lease',
+  leaseEndWakeUps: new LeaseEndWakeUps(),
+  random: () => 0,
+  events: { record: async () => {} },
+  wakePace: new WakePace(),
+  pods: new NamespacePods(),
+  nodes: new Map(),
+  ...given,
+});
+
+const atOneSecond = (): number => 1_000;

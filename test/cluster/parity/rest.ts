@@ -1,4 +1,4 @@
-/** Write requests of a controller that has no work. */
+/** Counts the write requests of a controller while nothing changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';

@@ -44,7 +44,7 @@ export interface SetProfile {
   readonly refuses: boolean | 'Service';
   /** A tenant of an exporter exports as much as an API server stores. */
   readonly tenant: boolean;
-  /** Exported Services that become headless, or are no longer. */
+  /** Number of exported Services that are made again: headless, or with an address again. */
   readonly typeChanges: number;
   /** The entries of one exporter in the set are of a newer version. */
   readonly newer: boolean;

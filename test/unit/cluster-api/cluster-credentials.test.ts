@@ -1,8 +1,5 @@
-/** How a worker gets into a cluster, as the cluster's API and AWS see it: real requests, to servers of this test. */
-import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
@@ -12,6 +9,7 @@ import { type ClusterApiError, failureOf, isWithoutCredentials } from '#shared/c
 import { clusterRegistry } from '#shared/cluster-api/registry.ts';
 import { type ApiAccess, decodeCluster } from '#shared/clusters/record.ts';
 import { accessKey, metaKey } from '#shared/store/keys.ts';
+import { listen } from '#test/support/listen.ts';
 import { former, type KeyPair, renewed } from './key-pairs.ts';
 
 const ends: (() => unknown)[] = [];
@@ -19,14 +17,10 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function listen(server: http.Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+async function serve(server: http.Server): Promise<number> {
+  const { port, close } = await listen(server);
+  ends.push(close);
+  return port;
 }
 
 interface Asked {
@@ -38,7 +32,7 @@ interface Asked {
 /** Plays AWS with the given answers in order. */
 async function aws(...answers: readonly (string | number)[]) {
   const asked: Asked[] = [];
-  const port = await listen(
+  const port = await serve(
     http.createServer(async (request, response) => {
       let body = '';
       for await (const part of request) body += part;
@@ -78,7 +72,7 @@ async function entered(
   const server = tls
     ? https.createServer({ cert: tls.clientCertificate, key: tls.clientKey, requestCert: true, rejectUnauthorized: false, ca: trusted }, handle)
     : http.createServer(handle);
-  const port = await listen(server as http.Server);
+  const port = await serve(server as http.Server);
   const api = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     ...(tls && { ca: 'trusts' in tls ? tls.trusts : tls.clientCertificate }),

@@ -1,12 +1,11 @@
 /** HTTPS_PROXY and NO_PROXY, as a function in a VPC has them: real connections through a proxy of this test. */
-import { once } from 'node:events';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { awsClientConfig, credentialsClientConfig } from '#shared/aws-client-config.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { connectProxy } from '#test/support/connect-proxy.ts';
+import { listen } from '#test/support/listen.ts';
 import { former, renewed } from './key-pairs.ts';
 
 const ends: (() => unknown)[] = [];
@@ -24,13 +23,9 @@ async function proxy(...route: Parameters<typeof connectProxy>) {
 /** An API server that the renewed authority signed. */
 async function apiServer(): Promise<number> {
   const server = https.createServer({ cert: renewed.clientCertificate, key: renewed.clientKey }, (_, response) => response.end('{}'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  const { port, close } = await listen(server);
+  ends.push(close);
+  return port;
 }
 
 function through(proxyEnv: NodeJS.ProcessEnv, server: string, ca = renewed.clientCertificate) {

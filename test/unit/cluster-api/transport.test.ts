@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster-api/errors.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { listen } from '#test/support/listen.ts';
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -12,16 +11,9 @@ afterEach(() => {
 });
 
 async function serve(handle: http.RequestListener): Promise<string> {
-  const server = http.createServer(handle);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push({
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listen(http.createServer(handle));
+  open.push(server);
+  return `http://127.0.0.1:${server.port}`;
 }
 
 function transport(...args: Parameters<typeof httpTransport>) {
