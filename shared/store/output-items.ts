@@ -80,7 +80,9 @@ export function savedBodyOf(item: Item): SavedBody {
 export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
   const kind = kindOfOutputItem(item.sk);
   const metadata = item['m'] as string | undefined;
-  const isNewer = delta !== undefined && versionOf(delta) > body.version;
+  // A late worker may save a delta after another worker has found this very output deleted.
+  const isLate = delta?.['of'] === body.version && !isThere(item);
+  const isNewer = delta !== undefined && versionOf(delta) > body.version && !isLate;
   const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
   // The delta belongs to a body that was replaced by a body older than the delta.
   const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);

@@ -158,9 +158,12 @@ export class ListedThen {
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
     if (reason.startsWith('served by the built-in controllers since')) return isBeside && (!listing.isOurs || goesBack !== 'never');
-    if (reason.startsWith('not written since'))
-      return (isBeside && (!listing.isOurs || goesBack !== 'never')) || listing.writer === 'none' || listing.writer === undefined;
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    if (reason.startsWith('not written since')) {
+      if (listing.writer === 'none' || listing.writer === undefined) return true;
+      // A Service created again with a selector in shadow mode is written by the built-in controllers.
+      return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
+    }
     if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';

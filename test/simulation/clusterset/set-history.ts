@@ -9,7 +9,8 @@ export class SetHistory {
   /** Apps that a Service ever selected: by "cluster/namespace/name". */
   readonly #selected = new Map<string, Set<string>>();
   readonly #everExported = new Set<string>();
-  /** When the export of a name was last not valid, by "cluster/namespace/name". */
+  /** Names with a valid export, and when the export of a name was last not valid: by "cluster/namespace/name". */
+  readonly #exported = new Set<string>();
   readonly #lostAt = new Map<string, number>();
   /** When anything of a name changed last, in any cluster: by "namespace/name". */
   readonly #changedAt = new Map<string, number>();
@@ -58,7 +59,11 @@ export class SetHistory {
 
   #onName(member: SetMember, namespace: string, name: string): void {
     this.#changedAt.set(`${namespace}/${name}`, this.#now());
-    if (!isExported(member, namespace, name)) this.#lostAt.set(`${member.cluster}/${namespace}/${name}`, this.#now());
+    const key = `${member.cluster}/${namespace}/${name}`;
+    const isNow = isExported(member, namespace, name);
+    if (!isNow || !this.#exported.has(key)) this.#lostAt.set(key, this.#now());
+    if (isNow) this.#exported.add(key);
+    else this.#exported.delete(key);
   }
 
   /** Was the address ever one of a pod that the exported Service selected? */
