@@ -80,8 +80,8 @@ export function savedBodyOf(item: Item): SavedBody {
 export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
   const kind = kindOfOutputItem(item.sk);
   const metadata = item['m'] as string | undefined;
-  // A late worker may save a delta after another worker has found this very output deleted.
-  const isLate = delta?.['of'] === body.version && !isThere(item);
+  // A late worker may save a delta of a former body after another worker has found the output deleted.
+  const isLate = !isThere(item) && delta !== undefined && (delta['of'] as Version) <= body.version;
   const isNewer = delta !== undefined && versionOf(delta) > body.version && !isLate;
   const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
   // The delta belongs to a body that was replaced by a body older than the delta.

@@ -126,8 +126,11 @@ describe('a service that is handed over', () => {
     );
   });
 
-  it('a time after a Service that opts in was deleted is not known, although the run then neither reads nor writes', async () => {
-    const { world, pass } = await smallCluster([optedIn(), ...pods(2)], beside);
+  it.each([
+    ['with', pods(2)],
+    ['without', []],
+  ])('a time after a Service %s pods that opts in was deleted is not known, although the run then neither reads nor writes', async (_, its) => {
+    const { world, pass } = await smallCluster([optedIn(), ...its], beside);
     await pass(10);
     world.store.remove('Service', 'default', 'svc');
     await pass(20);

@@ -39,7 +39,7 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   try {
     const { historyNamed, historyBytes } = limitsOf(deps).sync;
     const record = recordOf(run, historyNamed);
-    if (!isWorthKeeping(record)) return undefined;
+    if (!isWorthKeeping(record) && !endsOptIn(record, result)) return undefined;
     const text = encodeRecord(record, historyBytes);
     const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
     return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };
@@ -53,6 +53,10 @@ function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun,
   metrics.put('HistoryLost', 1, { cluster: service.cluster });
   log.warn('history lost', { ...service, error: String(error) });
 }
+
+/** From this run on the hub has no slices of the Service. They may have listed no address. */
+const endsOptIn = ({ writer }: HistoryRecord, { inputs }: RunResult): boolean =>
+  writer !== undefined && writer !== 'opt-in' && (inputs?.outputs.some(isOursByOptIn) ?? false);
 
 const comparisons: readonly string[] = Object.values(comparedLater);
 

@@ -4,7 +4,7 @@ import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
-/** An output as the run found it on the API server before it wrote one of that kind. */
+/** An output as the run found it on the API server before it wrote one of that kind, or deleted by another client. */
 export interface FoundOutput {
   readonly record: OutputRecord;
   /** Last manager of its content, if the API server reports one. */
@@ -37,11 +37,12 @@ export class ServerState {
 
   /** A live read has found this object there, or not there although it is saved. */
   recordFound(kind: OutputKind, object: OutputObject, at: 'present' | 'absent', manager?: string): void {
+    const key = `${kind}/${object.metadata.name}`;
+    const isUntouched = this.writes[kind] === 0 || (at === 'absent' && !this.#records.has(key));
     if (at === 'present') this.recordPresent(kind, object);
     else this.recordAbsent(kind, object);
-    const key = `${kind}/${object.metadata.name}`;
     const record = this.#records.get(key);
-    if (record && this.writes[kind] === 0) this.#found.set(key, { record, manager });
+    if (record && isUntouched) this.#found.set(key, { record, manager });
   }
 
   get found(): readonly FoundOutput[] {

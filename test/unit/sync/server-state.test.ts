@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ServerState } from '#functions/sync/state/server-state.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
@@ -40,4 +41,16 @@ it('outputs found as they were saved are not saved again', () => {
   expect(found('u1', '8')).toBe(1);
   expect(found('u2', '7')).toBe(1);
   expect(found('u1', '7', true)).toBe(1);
+});
+
+it('an output that the run finds absent, and has not touched, was deleted by another client, also after a write of another output', () => {
+  const [absent, deleted] = ['other', 'own'].map((name) => ({ ...slice('u1', '7'), metadata: { ...slice('u1', '7').metadata, name } }));
+  const server = new ServerState(1, []);
+  server.recordDeleted('EndpointSlice', deleted as EndpointSlice);
+  server.countWrite('EndpointSlice');
+  for (const each of [absent, deleted]) server.recordFound('EndpointSlice', each as EndpointSlice, 'absent');
+  expect(server.found.map(({ record }) => [record.name, record.object !== undefined])).toEqual([
+    ['own', true],
+    ['other', false],
+  ]);
 });
