@@ -40,8 +40,9 @@ interface Word {
 /** How long a run may take to put back what it took out of one slice, ms. */
 const movingMs = 20_000;
 
-/** How long a namespace, a switch or an export may take to reach every run, ms. */
+/** How long a namespace, a switch or an export may take to reach every run, ms. Messages of a restored cluster wait until its session is verified. */
 const exportedMs = 60_000;
+const exportedAfterRestoreMs = 180_000;
 
 /** Bytes of names, without the texts of exports. */
 const maxAnswerLength = 40_000;
@@ -242,7 +243,8 @@ export class SetMonitor {
     const isExporting = ({ cluster: source }: { readonly cluster: string }): boolean => {
       const exporter = this.#world.of(source);
       if (exporter.hasLeft || exporter.isHostile || !isExported(exporter, namespace, name)) return false;
-      return this.#world.scheduler.now - this.#history.exportedSince(source, namespace, name) > exportedMs;
+      const reachesMs = this.#world.set.restores ? exportedAfterRestoreMs : exportedMs;
+      return this.#world.scheduler.now - this.#history.exportedSince(source, namespace, name) > reachesMs;
     };
     const exporting = (status?.clusters ?? []).filter(isExporting).map((c) => c.cluster);
     if (exporting.length > 0) this.#world.fail(`${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`);
