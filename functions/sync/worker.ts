@@ -24,14 +24,14 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
   return runUnderLease(deps, reconciler, { message, claim: taken.claim, prefetched, deadlineMs });
 }
 
-interface Taken {
+interface ClaimedWakeUp {
   readonly message: WakeUpMessage;
   readonly claim: Claim;
   readonly prefetched: Prefetch | undefined;
   readonly deadlineMs: number;
 }
 
-async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, prefetched, deadlineMs, ...taken }: Taken): Promise<boolean> {
+async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, prefetched, deadlineMs, ...taken }: ClaimedWakeUp): Promise<boolean> {
   const { service } = taken.claim;
   const { maxRuns, maxHoldMs, reserveMs } = limitsOf(deps).sync;
   const startedMs = deps.now();
@@ -42,15 +42,15 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
   for (let runs = 1; ; runs++) {
     const isFirst = runs === 1;
     const beganMs = deps.now();
-    const observedAtMs = isFirst ? message.observedAtMs : undefined;
-    const result = await reconciler.reconcile(deps, { claim, previousRun, prefetched: isFirst ? prefetched : undefined, observedAtMs, deadlineMs });
+    const latencyFromMs = isFirst ? message.latencyFromMs : undefined;
+    const result = await reconciler.reconcile(deps, { claim, previousRun, prefetched: isFirst ? prefetched : undefined, latencyFromMs, deadlineMs });
     if (result === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;
     }
     const endedMs = deps.now();
     const mayContinue = runs < maxRuns && endedMs - startedMs < maxHoldMs && deadlineMs - endedMs > 2 * reserveMs;
-    reportMetrics(deps, service, result, { dueMs: observedAtMs, beganMs, endedMs });
+    reportMetrics(deps, service, result, { latencyFromMs, beganMs, endedMs });
     const record = reconciler.newRecord?.(deps, { claim, result, ...timesOf(message, result, isFirst), beganMs, endedMs });
     const { next, gaveUp } = await finishWork(deps, claim, { ...result, newestRecord: record?.id }, mayContinue);
     // The writes run beside the next run, and end before the message is acknowledged.
@@ -71,8 +71,8 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
 function timesOf(message: WakeUpMessage, { meta }: RunResult, isFirst: boolean): Pick<EndedRun, 'seenMs' | 'dueMs'> {
   if (!isFirst) return { seenMs: undefined, dueMs: undefined };
   const batchMs = message.delayedByBatch ? (meta?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
-  const { observedAtMs = Number.NaN, dueMs } = message;
-  const seenMs = observedAtMs - batchMs;
+  const { latencyFromMs = Number.NaN, dueMs } = message;
+  const seenMs = latencyFromMs - batchMs;
   // A time after the wake-up's due time is an error of the relay's clock.
   return { seenMs: seenMs <= (dueMs ?? seenMs) ? seenMs : undefined, dueMs };
 }

@@ -1,4 +1,4 @@
-/** The slices of an import in one cluster: what to do about those of each source (MC-20, MC-64, MC-70, MC-72, MC-81). */
+/** Plans the writes of an import's slices in one cluster, for each source (MC-20, MC-64, MC-70, MC-72, MC-81). */
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
@@ -42,7 +42,7 @@ export interface ImportedSlicesPlan {
   readonly plans: ReadonlyMap<string, SlicesPlan>;
   /** Slices of sources that export no more or are evicted: to be deleted after the others are written. */
   readonly withdrawn: readonly EndpointSlice[];
-  /** By source whose word does not count: copies, to be created, of slices that a former derived Service owns. */
+  /** By silent or held source: copies, to be created, of slices that a former derived Service owns. */
   readonly copies: ReadonlyMap<string, readonly SliceDraft[]>;
   /** Sources that would be evicted, but other sources are not ready for each port that they serve. */
   readonly held: readonly string[];

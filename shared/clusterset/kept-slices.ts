@@ -1,4 +1,4 @@
-/** Slices of sources whose word does not count stay as they are (MC-70), also where their derived Service is made again. */
+/** Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again. */
 import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';

@@ -158,7 +158,7 @@ function checkObject(kind: InputKind, { ns, name, o }: { readonly ns: string; re
 
 const wakeUpFields = [
   ...(['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] as const),
-  ...(['notBeforeMs', 'delayedByBatch', 'observedAtMs', 'requeues', 'dueMs'] as const),
+  ...(['notBeforeMs', 'delayedByBatch', 'latencyFromMs', 'requeues', 'dueMs'] as const),
 ] as const satisfies readonly (keyof WakeUpMessage)[];
 
 /** Throws UnreadableMessage. */
@@ -181,7 +181,7 @@ export function readWakeUp(body: string): WakeUpMessage {
   }
   if (m['requeues'] !== undefined) number(m, 'requeues');
   if (m['delayedByBatch'] !== undefined) oneOf(m['delayedByBatch'], [true, false], 'delayedByBatch');
-  for (const field of ['notBeforeMs', 'observedAtMs', 'dueMs'] as const) if (m[field] !== undefined) time(m, field);
+  for (const field of ['notBeforeMs', 'latencyFromMs', 'dueMs'] as const) if (m[field] !== undefined) time(m, field);
   return Object.fromEntries(wakeUpFields.flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
 }
 

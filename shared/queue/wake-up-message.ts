@@ -15,8 +15,8 @@ export interface WakeUpMessage {
   readonly notBeforeMs?: number | undefined;
   /** New work that was delayed by a batch period, as by upstream's AddAfter. */
   readonly delayedByBatch?: boolean;
-  /** The relay's observation plus the batch period, for SyncLatency. `WakeUp.observedAtMs` is without the period. Absent for retries. */
-  readonly observedAtMs?: number | undefined;
+  /** Start of SyncLatency: when the relay saw the change, plus the batch period, ms since the epoch. Absent for retries. */
+  readonly latencyFromMs?: number | undefined;
   /** Number of requeued runs in a row, for the length of the next wait. Absent for new work and after a failure. */
   readonly requeues?: number | undefined;
   /** Due time of the message by the sender's clock, ms since the epoch, for QueueLatency. */

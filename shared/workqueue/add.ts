@@ -72,7 +72,7 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));
   const addedMs = now();
   if (w.pace === 'follows') return undefined;
-  // Later changes rely on a leading wake-up, so a lease does not replace it.
+  // Later changes rely on a wake-up that `leads` (rules/message.ts), so a lease does not replace it.
   if (w.pace || !item.lease || !isLeased(item, addedMs)) {
     // A wake-up has its generation only if that met no lease, because the holder of an expired lease may still write (functions/sync/state/prefetch.ts).
     return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? latestGeneration : item.generation, addedMs) };

@@ -1,4 +1,4 @@
-/** The exports and imports that what a batch has written concerns (docs/clusterset.md). A cluster that takes no part costs nothing here. */
+/** Returns the exports and imports to wake for the objects that a batch has written (docs/clusterset.md). Nothing is read for a cluster outside of sets. */
 
 import { exportsAnything, importsAnything, isMember, mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
@@ -22,7 +22,7 @@ import { importsOfNewZones } from './zone-wakes.ts';
 /** Pods of one page: each may have 64 KB and its former labels, and four namespaces are read at a time. */
 const podsPerPage = 200;
 
-/** `woken`: the services that the batch wakes. */
+/** `woken` are the services that the batch wakes. */
 export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
   const batch = await asOfNow(given, woken);
   const wakeUps = new WakeUps();

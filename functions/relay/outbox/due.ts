@@ -7,11 +7,11 @@ export interface Timing {
   /** When entries of the kind's group were sent last. */
   readonly sentAtMs: number;
   readonly rate: ChangeRate;
-  /** May echoes wait for others? */
+  /** Echoes may wait for other entries. */
   readonly mayWait: boolean;
 }
 
-/** When the waiting entries of a kind are due: at once when they fill a message. */
+/** Returns the time at which the waiting entries of a kind are to be sent: at once if they fill a message. */
 export function dueAtMs(queue: KindQueue, { nowMs, sentAtMs, rate, mayWait }: Timing, limits: RelayLimits): number {
   const { messageEntries, messageBytes, gatherOutputsMs, gatherEchoesMs } = limits;
   if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;

@@ -18,7 +18,7 @@ export interface Pending {
 /** How a state was read. */
 export interface Reading {
   readonly nowMs: number;
-  /** The hub wrote it: as nothing follows from it as a rule, it can wait for others. */
+  /** The hub wrote this state. It mostly wakes no service, so it can wait for other entries. */
   readonly isEcho: boolean;
 }
 

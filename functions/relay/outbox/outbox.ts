@@ -80,7 +80,7 @@ export class Outbox {
     await this.#hurry(() => this.waiting === 0 && this.#sendsInFlight === 0, signal);
   }
 
-  /** Echoes do not wait for others meanwhile. */
+  /** Waits for the condition. Meanwhile echoes are sent without waiting for other entries. */
   #hurry(until: () => boolean, signal: AbortSignal): Promise<void> {
     this.#hurries++;
     this.#scheduleSend();

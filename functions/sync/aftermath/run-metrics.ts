@@ -7,13 +7,17 @@ import type { SyncDeps } from '../state/deps.ts';
 import type { RunResult } from '../state/run-result.ts';
 
 interface Times {
-  /** When the sync was due (WakeUpMessage.observedAtMs). */
-  readonly dueMs: number | undefined;
+  readonly latencyFromMs: number | undefined;
   readonly beganMs: number;
   readonly endedMs: number;
 }
 
-export function reportMetrics(deps: SyncDeps, key: ServiceKey, { outcomes, server, imported }: RunResult, { dueMs, beganMs, endedMs }: Times): void {
+export function reportMetrics(
+  deps: SyncDeps,
+  key: ServiceKey,
+  { outcomes, server, imported }: RunResult,
+  { latencyFromMs, beganMs, endedMs }: Times,
+): void {
   const { cluster } = key;
   const all = [...outcomes.values()];
   const slices = (server?.writes.EndpointSlice ?? 0) + (imported?.slices ?? 0);
@@ -29,9 +33,9 @@ export function reportMetrics(deps: SyncDeps, key: ServiceKey, { outcomes, serve
   if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
   if (waiting + failed.length === 0) {
     deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
-    if (wrote === 0 || dueMs === undefined) return;
-    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - dueMs + imported.batchMs), { cluster });
-    else reportLatency(deps, cluster, Math.max(0, endedMs - dueMs));
+    if (wrote === 0 || latencyFromMs === undefined) return;
+    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - latencyFromMs + imported.batchMs), { cluster });
+    else reportLatency(deps, cluster, Math.max(0, endedMs - latencyFromMs));
   }
   for (const { error } of failed) deps.log.warn('sync failed', { ...key, error });
 }

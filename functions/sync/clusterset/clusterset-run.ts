@@ -29,8 +29,8 @@ export interface ClustersetRun {
   readonly isRefused: (error: unknown) => Promise<boolean>;
   /** Findings of an import's run. import-report-record.ts saves them at its end, for explain and the console. */
   readonly found: ImportFindings;
-  /** When a run for the change was due, by our clock; undefined where that is not known. */
-  readonly observedAtMs: number | undefined;
+  /** `StartedRun.latencyFromMs`: the latency of an import counts from the change of its export. */
+  readonly latencyFromMs: number | undefined;
   /** Counted by the run as it goes. */
   readonly written: { slices: number };
 }

@@ -1,4 +1,4 @@
-/** The slices of an import: planned for all sources together, braked for each by itself, and written (MC-74). */
+/** Plans the slices of an import for all sources together, asks the mass-removal guard for each source, and writes the slices (MC-74). */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';

@@ -48,12 +48,12 @@ async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queue
   ]);
 }
 
-interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'observedAtMs'> {
+interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs'> {
   readonly runKind: RunOfKind;
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, observedAtMs, written }: ToRun): Promise<Outcome> {
+async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
   // The switch back wakes all of it again. A pause keeps no export that its cluster may not make any more.
   const isWithdrawn = runKind === runExport && meta.mode === 'paused' && !mayExport(meta, claim.service.namespace);
   if (!hasRuns(meta) && !isWithdrawn) return ok;
@@ -76,7 +76,7 @@ async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKin
     assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
     found: {},
-    observedAtMs,
+    latencyFromMs,
     written,
   };
   try {

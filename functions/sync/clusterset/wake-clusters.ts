@@ -11,24 +11,24 @@ export interface ClustersToWake {
   /** The name of the work item (shared/workqueue/rules/work-kind.ts). */
   readonly service: string;
   readonly delaySeconds?: number;
-  /** By default each of the clusters is. */
+  /** Selects clusters by their records. By default all are woken. */
   readonly isConcerned?: (cluster: ClusterRecord) => Promise<boolean>;
 }
 
-/** If it fails after some of the clusters, the run is repeated, and those are woken once more than they need. */
+/** Wakes the work item in each of the clusters. A failed call may be repeated: a redundant wake-up is harmless. */
 export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pick<ClustersToWake, 'clusters' | 'service'>): Promise<void> {
   await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, 0));
 }
 
-/** Another cluster's export has not changed, and this run wakes the importers. */
-function wakeUpOf({ namespace, name, observedAtMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp {
-  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs };
+/** Exports of other clusters are only to look again: they have not changed, and this run wakes the importers itself. */
+function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp {
+  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs: latencyFromMs };
   return service === exportWork(name) ? lookOnly(wakeUp) : wakeUp;
 }
 
 /**
- * As `wakeClusters`, at the exporter's pace: a name whose wake-up is pending needs no other, and the wake-ups beyond the budget of cluster and
- * namespace wait.
+ * Wakes the clusters as `wakeClusters` does, but at the exporter's pace (wake-pace.ts). A name with a pending wake-up gets no other one, and wake-ups beyond
+ * the budget of the cluster or namespace wait.
  */
 export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
   const { deps, meta, namespace } = run;
@@ -67,6 +67,6 @@ async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecor
   await concurrently(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
 }
 
-/** Another set merges nothing of this one's exports. */
+/** Clusters of another set do not merge the exports of this one. */
 const isWoken = (own: ClusterRecord, { mode, clusterset }: ClusterRecord): boolean =>
   clusterset.set === own.clusterset.set && mode !== 'draining' && mode !== 'removed';

@@ -34,12 +34,12 @@ import type { Run } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
 import { ServerState } from '../state/server-state.ts';
 
-export async function reconcileService(deps: SyncDeps, work: StartedRun): Promise<RunResult | 'lease-lost'> {
-  const { claim, previousRun } = work;
+export async function reconcileService(deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
+  const { claim, previousRun } = started;
   const { service, message, controllers } = claim;
-  const { record, ahead, ended } = prefetchOf(deps, claim, previousRun, work.prefetched);
+  const { forAdmission, inputs: prefetched, ended } = prefetchOf(deps, claim, previousRun, started.prefetched);
   const triggers = prefetchedTriggers(deps, claim);
-  const [meta, items] = await record;
+  const [meta, items] = await forAdmission;
   const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
   if (!meta) return nothingDone(ok);
   const applicant: Applicant = {
@@ -59,14 +59,14 @@ export async function reconcileService(deps: SyncDeps, work: StartedRun): Promis
   try {
     const toLoad = { meta, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
-    if (observed && !(await isToBeWritten(deps, meta, work, observed))) {
+    if (observed && !(await isToBeWritten(deps, meta, started, observed))) {
       await compareWithCluster(deps, meta, service, observed);
       return nothingDone(ok);
     }
     const toWrite = observed ? admitToWrite(meta, applicant) : admission;
     if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, work, { items, ahead, triggers, observed: observed?.outputs });
+    const run = await prepare(deps, meta, started, { items, prefetched, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     // One after the other: the hand-over of the slices may delete Endpoints, which would be saved as they were read before.
     const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
@@ -76,7 +76,7 @@ export async function reconcileService(deps: SyncDeps, work: StartedRun): Promis
     if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') outcomes.set('slices', await compare(run, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
-    const brief = { identity: async () => (await deps.cluster(meta, timeLeft(deps, work.deadlineMs).brief)).identity() };
+    const brief = { identity: async () => (await deps.cluster(meta, timeLeft(deps, started.deadlineMs).brief)).identity() };
     return nothingDone(await outcomeOf({ deps, meta, work: claim.item, brief }, error, 'read'));
   }
 }
@@ -102,21 +102,21 @@ async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previ
 async function prepare(
   deps: SyncDeps,
   meta: ClusterRecord,
-  work: StartedRun,
-  read: Pick<Prefetch, 'ahead'> & {
+  { claim, previousRun, deadlineMs }: StartedRun,
+  read: {
     readonly items: ServiceItems;
+    readonly prefetched: Prefetch['inputs'];
     readonly triggers: Promise<StoredTriggers>;
     readonly observed: Run['observed'];
   },
 ): Promise<Run | undefined> {
   const { items, observed } = read;
-  const { claim, previousRun, deadlineMs } = work;
   const { service } = claim;
   const left = timeLeft(deps, deadlineMs);
   const [api, brief] = await connect(deps, meta, left.call, left.brief);
   const inputs = await readInputs(deps, {
     ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ saved: previousRun?.saved, ahead: await read.ahead },
+    ...{ saved: previousRun?.saved, prefetched: await read.prefetched },
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).

@@ -89,27 +89,25 @@ export interface InputsToRead {
   readonly key: ServiceKey;
   readonly triggers: Promise<StoredTriggers>;
   readonly items: ServiceItems;
+  /** `observed`: compares with the outputs that the relay saw. `written`: writes, from the outputs that sync has saved. */
   readonly source: OutputSource;
   /** Carried over from the run before, so that they need not be read. */
   readonly saved?: SavedOutputs | undefined;
-  readonly ahead?: PrefetchedInputs | undefined;
+  readonly prefetched?: PrefetchedInputs | undefined;
 }
 
-export async function readInputs(
-  deps: SyncDeps,
-  { meta, key, triggers: storedTriggers, items, source, ...previousRun }: InputsToRead,
-): Promise<Inputs> {
+export async function readInputs(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, ...known }: InputsToRead): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const service = stored && withOptInSelectorFor(stored, meta);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
-  const ahead = source === 'written' && previousRun.ahead?.scope === meta.cacheEpoch ? previousRun.ahead : undefined;
+  const prefetched = source === 'written' && known.prefetched?.scope === meta.cacheEpoch ? known.prefetched : undefined;
   const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
-    ahead?.saved ?? previousRun.saved ?? savedOn(deps, key, source),
+    prefetched?.saved ?? known.saved ?? savedOn(deps, key, source),
     storedTriggers,
-    selects ? (ahead?.pods ?? readPods(deps, key)) : [],
+    selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
     selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
     rehearsal ? readPods(deps, key) : [],
   ]);

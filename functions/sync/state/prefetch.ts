@@ -17,17 +17,18 @@ import type { SyncDeps } from './deps.ts';
 import { admittedScope, type PrefetchedInputs, type PreviousRun, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
 
 export interface Prefetch {
-  readonly record: Promise<readonly [ClusterRecord | undefined, ServiceItems]>;
-  readonly ahead: Promise<PrefetchedInputs | undefined>;
-  /** Settles when no call is under way: a call that is when the function is frozen would hold up the next run. */
+  /** The reads that the admission needs. */
+  readonly forAdmission: Promise<readonly [ClusterRecord | undefined, ServiceItems]>;
+  readonly inputs: Promise<PrefetchedInputs | undefined>;
+  /** Settles when no call is under way. A pending call would delay the next run if the function is frozen. */
   readonly ended: Promise<unknown>;
 }
 
-/** At once, although the first of them shows whether the others are needed. */
+/** Begins all reads at once, although the first one shows whether the others are needed. */
 function begin(deps: SyncDeps, service: ServiceKey, previousRun: PreviousRun | undefined, withInputs: boolean): Prefetch {
-  const record = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, previousRun)]);
-  const ahead = withInputs ? prefetchInputs(deps, service, previousRun) : Promise.resolve(undefined);
-  return { record, ahead, ended: Promise.allSettled([record, ahead]) };
+  const forAdmission = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, previousRun)]);
+  const inputs = withInputs ? prefetchInputs(deps, service, previousRun) : Promise.resolve(undefined);
+  return { forAdmission, inputs, ended: Promise.allSettled([forAdmission, inputs]) };
 }
 
 /** Begins reads at the same time as the claim. Returns undefined if the claim is unlikely to succeed: a cold worker, a retry, or a wake-up for a lease's end. */
@@ -38,7 +39,7 @@ export function prefetchDuringClaim(deps: SyncDeps, message: WakeUpMessage): Pre
   return begin(deps, service, undefined, true);
 }
 
-/** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads no inputs ahead. */
+/** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads its inputs after the admission. */
 export const prefetchOf = (deps: SyncDeps, claim: Claim, previousRun: PreviousRun | undefined, duringClaim: Prefetch | undefined): Prefetch =>
   duringClaim && !claim.wasTakenOver && isFirstRunFor(claim.message.generation, claim.item)
     ? duringClaim

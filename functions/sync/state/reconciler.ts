@@ -23,8 +23,8 @@ export interface StartedRun {
   readonly previousRun: PreviousRun | undefined;
   /** Reads that began before the claim. Only the first run under a lease has any. */
   readonly prefetched: Prefetch | undefined;
-  /** Due time of the run (`WakeUpMessage.observedAtMs`), ms since the epoch. Undefined if it is unknown, as for a later run under the lease. */
-  readonly observedAtMs: number | undefined;
+  /** `WakeUpMessage.latencyFromMs`. Undefined for a retry, and for a later run under the lease. */
+  readonly latencyFromMs: number | undefined;
   /** When this worker is stopped, ms since the epoch. */
   readonly deadlineMs: number;
 }

@@ -55,7 +55,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
     retryNumbers: newRetryNumbers,
     dueMs: nowMs + delayMs,
     delayedByBatch: delayMs > 0,
-    ...(w.observedAtMs !== undefined && { observedAtMs: w.observedAtMs + delayMs }),
+    ...(w.observedAtMs !== undefined && { latencyFromMs: w.observedAtMs + delayMs }),
   };
   return { message, delaySeconds: w.delaySeconds };
 }
@@ -73,7 +73,7 @@ export function allAtLeaseEnd(
 
 /** Returns a retry at the end of a lease, for its controllers that still need to run. */
 export function retryAtLeaseEnd(message: WakeUpMessage, still: readonly Controller[], seconds: number, nowMs: number): Delayed {
-  const { observedAtMs: _, delayedByBatch: __, ...rest } = message;
+  const { latencyFromMs: _, delayedByBatch: __, ...rest } = message;
   const retryNumbers = Object.fromEntries(still.map((c) => [c, message.retryNumbers[c]]));
   return delayUntil({ ...rest, retryNumbers }, nowMs + seconds * 1000, nowMs);
 }
@@ -104,10 +104,10 @@ export function coalesce<T extends { readonly message: WakeUpMessage }>(received
   const [first] = fresh;
   if (!first) return received;
   const newest = fresh.reduce((a, b) => (a.message.generation >= b.message.generation ? a : b), first);
-  const observed = fresh.flatMap(({ message }) => message.observedAtMs ?? []);
+  const from = fresh.flatMap(({ message }) => message.latencyFromMs ?? []);
   const message: WakeUpMessage = {
     ...newest.message,
-    observedAtMs: observed.length > 0 ? Math.min(...observed) : undefined,
+    latencyFromMs: from.length > 0 ? Math.min(...from) : undefined,
     delayedByBatch: fresh.every((f) => f.message.delayedByBatch === true),
   };
   return [{ ...newest, message }, ...received.filter((r) => !fresh.includes(r))];

@@ -17,7 +17,7 @@ const message = fc.record(
     notBeforeMs: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
     delayedByBatch: mostly(fc.constant(true), hostileText),
     requeues: mostly(fc.nat(5), hostileText),
-    observedAtMs: mostly(someNumber, hostileText),
+    latencyFromMs: mostly(someNumber, hostileText),
     dueMs: mostly(someNumber, hostileText),
   },
   { requiredKeys: ['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] },

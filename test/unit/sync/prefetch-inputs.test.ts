@@ -29,7 +29,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
   expect(await prefetchInputs(deps, key, undefined)).toBeUndefined();
-  const ahead = await prefetchInputs(
+  const prefetched = await prefetchInputs(
     { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, nodes: new Map(), seen: true }]]) },
     key,
     undefined,
@@ -40,7 +40,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await readInputs(
       { ...deps, pods: new NamespacePods() },
-      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', ahead },
+      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', prefetched },
     );
     return pods.map((p) => p.metadata.name);
   };

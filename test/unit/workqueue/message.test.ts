@@ -17,7 +17,7 @@ describe('wake-ups', () => {
     expect(newWork('c', wakeUp, 3, nowMs)).toEqual({
       message: {
         ...{ cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
-        ...{ dueMs: nowMs + 5_000, delayedByBatch: true, observedAtMs: nowMs + 4_980 },
+        ...{ dueMs: nowMs + 5_000, delayedByBatch: true, latencyFromMs: nowMs + 4_980 },
       },
       delaySeconds: 5,
     });
@@ -45,7 +45,7 @@ describe('wake-ups', () => {
   });
 
   it('a wake-up is read from the queue as it was sent', () => {
-    const { message } = delayUntil(fresh(7, { observedAtMs: 5, delayedByBatch: true }), nowMs + 1_000_000, nowMs);
+    const { message } = delayUntil(fresh(7, { latencyFromMs: 5, delayedByBatch: true }), nowMs + 1_000_000, nowMs);
     for (const m of [message, { ...message, retryNumbers: { slices: 4 } }]) expect(readWakeUp(encodeWakeUp(m))).toEqual(m);
     expect(JSON.parse(encodeWakeUp(fresh(7)))).toEqual({
       v: 1,
@@ -63,11 +63,11 @@ describe('wake-ups', () => {
 describe('several wake-ups of a service', () => {
   it('the newest wake-up for new work is for the others, with the earliest time at which one was observed', () => {
     const received = [
-      { messageId: 'a', message: fresh(3, { observedAtMs: 30 }) },
-      { messageId: 'b', message: fresh(5, { observedAtMs: 50 }) },
+      { messageId: 'a', message: fresh(3, { latencyFromMs: 30 }) },
+      { messageId: 'b', message: fresh(5, { latencyFromMs: 50 }) },
       { messageId: 'c', message: fresh(4) },
     ];
-    expect(coalesce(received)).toMatchObject([{ messageId: 'b', message: { generation: 5, observedAtMs: 30 } }]);
+    expect(coalesce(received)).toMatchObject([{ messageId: 'b', message: { generation: 5, latencyFromMs: 30 } }]);
   });
 
   it('the wake-up that is left counts as delayed by the batch period if all of them were', () => {
