@@ -1,6 +1,6 @@
 /** The command-line program, from its arguments to the exit code. A command's code is loaded when the command runs, so help and mistakes are answered at once. */
 import tab from '@bomb.sh/tab/commander';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { printable } from '#infra/cli/printable.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { installation, packageName } from '#infra/installation.ts';
@@ -11,6 +11,7 @@ import { costCommand } from './cost-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { historyCommand } from './history-command.ts';
+import { optInCommand } from './opt-in-command.ts';
 import { redriveCommand } from './redrive-command.ts';
 import { relayCommand } from './relay-command.ts';
 import { startCommand } from './start-command.ts';
@@ -25,7 +26,11 @@ function programs() {
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
     // The arguments of each command are in its own help: with them the lines would be longer than 80 columns.
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      // The option --help is listed already.
+      visibleCommands: (command) => new Help().visibleCommands(command).filter((below) => below.name() !== 'help'),
+    })
     .addHelpText(
       'after',
       `
@@ -38,6 +43,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     explainCommand(),
     historyCommand(),
     clusterCommand(),
+    optInCommand(),
     redriveCommand(),
     costCommand(),
     doctorCommand(),

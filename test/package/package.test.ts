@@ -27,7 +27,7 @@ describe('the package', () => {
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
       /^package\/dist\/clusters\.schema\.json$/,
-      /^package\/dist\/schemas\/(explanation|history|addresses|cluster-list)\.schema\.json$/,
+      /^package\/dist\/schemas\/(explanation|history|addresses|cluster-list|opt-in-check)\.schema\.json$/,
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
@@ -109,12 +109,14 @@ describe('in an empty folder', () => {
       const fleet = await (await fetch(`${url}/api/fleet`)).text();
       expect(fleet).toContain('demo-1');
       for (const file of ['', 'app.js', 'app.css', 'favicon.svg']) expect((await fetch(`${url}/${file}`)).status).toBe(200);
-      const [explained, listed, address] = await Promise.all([
+      const [explained, checked, listed, address] = await Promise.all([
         installed.run('npx', 'fleet-endpoints', 'explain', 'demo-1', 'shop/web'),
+        installed.run('npx', 'fleet-endpoints', 'opt-in', 'check', 'demo-1', 'shop/cart'),
         installed.run('npx', 'fleet-endpoints', 'cluster', 'list', '-o', 'json'),
         installed.run('npx', 'fleet-endpoints', 'console'),
       ]);
       expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^demo-1 shop\/web: /) });
+      expect(checked).toMatchObject({ code: 0, out: expect.stringMatching(/^demo-1 shop\/cart: it opts in /) });
       expect(JSON.parse(listed.out)).toMatchObject([{ id: 'demo-1', mode: 'active', firstListsApplied: true }]);
       expect(address.out.trim()).toBe(url);
       const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
