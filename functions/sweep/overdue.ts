@@ -20,7 +20,7 @@ export async function findOverdue(
   const dirty = await deps.table.queryDirty(cluster.id, nowMs, maxOverdue);
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
   const works = await concurrently(100, dirty, ({ pk }) => {
-    const { namespace, service } = parseWorkKey(pk);
+    const { namespace, name: service } = parseWorkKey(pk);
     return readWork(deps.table, { cluster: cluster.id, namespace, name: service });
   });
   const overdue: WakeUp[] = [];
@@ -28,7 +28,7 @@ export async function findOverdue(
   for (const [i, { pk, dirtyAt }] of dirty.entries()) {
     const work = works[i];
     if (!work || isClean(work)) continue;
-    const { namespace, service } = parseWorkKey(pk);
+    const { namespace, name: service } = parseWorkKey(pk);
     const dueAtMs = dueMs(work, dirtyAt, batchMs);
     oldestMs = Math.max(oldestMs, nowMs - dueAtMs);
     if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(namespace, service));

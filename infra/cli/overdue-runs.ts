@@ -18,7 +18,7 @@ export async function readOverdueRuns(table: Table, meta: ClusterRecord, now: nu
   const batchMs = meta.settings.batchPeriodSeconds * 1000;
   const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, maxOverdueRuns);
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
-    const { namespace, service } = parseWorkKey(pk);
+    const { namespace, name: service } = parseWorkKey(pk);
     const work = await readWork(table, { cluster: meta.id, namespace, name: service });
     return isClean(work) ? 0 : now - dueMs(work, dirtyAt, batchMs);
   });

@@ -54,7 +54,7 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     reports: new Map(reports.map((r) => [`${r.namespace}/${r.name}`, r.report] as const)),
     owed: new Map(
       owed.flatMap(({ pk, dirtyAt }) => {
-        const { namespace, service } = parseWorkKey(pk);
+        const { namespace, name: service } = parseWorkKey(pk);
         const work = parseWorkName(service);
         return work.kind === 'import' ? [[`${namespace}/${work.name}`, dirtyAt] as const] : [];
       }),

@@ -5,12 +5,12 @@ import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
 export async function readHints(table: Table, s: ServiceKey): Promise<HintsRecord | undefined> {
-  const text = (await table.get(hintsKey(s.cluster, s.namespace, s.name)))?.['h'] as string | undefined;
+  const text = (await table.get(hintsKey(s)))?.['h'] as string | undefined;
   return text === undefined ? undefined : (JSON.parse(text) as HintsRecord);
 }
 
 export async function saveHints(table: Table, s: ServiceKey, hints: HintsRecord | undefined): Promise<void> {
-  const key = hintsKey(s.cluster, s.namespace, s.name);
+  const key = hintsKey(s);
   if (hints) await table.put({ ...key, h: JSON.stringify(hints) });
   else await table.delete(key);
 }

@@ -19,7 +19,7 @@ const sortKey = (id: number): string => String(Number.MAX_SAFE_INTEGER - id).pad
 const dayInSeconds = 86_400;
 
 export async function saveRecord(table: Table, s: ServiceKey, { id, previous, text }: StoredRecord & { readonly text: string }, days: number) {
-  const key = { pk: historyOf(s.cluster, s.namespace, s.name), sk: sortKey(id) };
+  const key = { pk: historyOf(s), sk: sortKey(id) };
   const ttl = Math.ceil(id / 1000) + days * dayInSeconds;
   await table.put({ ...key, id, ...(previous !== undefined && { previous }), r: deflateRawSync(text), ttl });
 }
@@ -30,7 +30,7 @@ const recordsPerPage = 100;
 /** Yields the records of runs that ended at `sinceMs` or later, newest first. */
 export async function* recordsSince(table: Table, s: ServiceKey, sinceMs: number): AsyncGenerator<StoredRecord> {
   const until = { to: sortKey(Math.max(0, sinceMs)) };
-  for await (const { id, previous, r } of inPages(table, historyOf(s.cluster, s.namespace, s.name), recordsPerPage, until)) {
+  for await (const { id, previous, r } of inPages(table, historyOf(s), recordsPerPage, until)) {
     if (typeof id !== 'number') continue;
     yield { id, previous: typeof previous === 'number' ? previous : undefined, text: r instanceof Uint8Array ? inflated(r) : undefined };
   }

@@ -1,5 +1,6 @@
 /** Problems that an import's last run in its cluster found. Only explain and the console read them. */
-import { importReportKey, importReportsOf, nameOfPair } from './keys.ts';
+import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from './keys.ts';
+import type { ObjectName } from './object-keys.ts';
 import type { Table } from './table.ts';
 
 export interface ImportReport {
@@ -22,13 +23,6 @@ export interface ImportReport {
   readonly preview?: readonly string[] | undefined;
 }
 
-/** The import of a name in one cluster. */
-export interface ImportKey {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
 export interface StoredImportReport {
   readonly report: ImportReport;
   /** Start of this report's validity, ms since the epoch. */
@@ -37,14 +31,14 @@ export interface StoredImportReport {
 
 const text = 'r';
 
-export async function readImportReport(table: Table, { cluster, namespace, name }: ImportKey): Promise<StoredImportReport | undefined> {
-  const item = await table.get(importReportKey(cluster, namespace, name));
+export async function readImportReport(table: Table, key: ServiceKey): Promise<StoredImportReport | undefined> {
+  const item = await table.get(importReportKey(key));
   return item && { report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
 }
 
 /** Only the run of the import calls this, under its lease. An equal report is not written again, and an empty report is deleted. */
-export async function saveImportReport(table: Table, key: ImportKey, report: ImportReport, nowMs: number): Promise<void> {
-  const at = importReportKey(key.cluster, key.namespace, key.name);
+export async function saveImportReport(table: Table, key: ServiceKey, report: ImportReport, nowMs: number): Promise<void> {
+  const at = importReportKey(key);
   const before = (await table.get(at))?.[text];
   const next = Object.values(report).some((value) => value !== undefined) ? JSON.stringify(report) : undefined;
   if (next === before) return;
@@ -52,10 +46,7 @@ export async function saveImportReport(table: Table, key: ImportKey, report: Imp
   else await table.put({ ...at, [text]: next, since: nowMs });
 }
 
-export interface ListedImportReport extends StoredImportReport {
-  readonly namespace: string;
-  readonly name: string;
-}
+export interface ListedImportReport extends StoredImportReport, ObjectName {}
 
 /** Returns the reports of all imports of the cluster. */
 export async function listImportReports(table: Table, cluster: string): Promise<readonly ListedImportReport[]> {

@@ -6,7 +6,7 @@
 import type { ClustersetKind, InputKind, Kind } from '#shared/kube/types.ts';
 import type { Key, KeyRange } from './table.ts';
 
-/** A service of a cluster. */
+/** A service of a cluster, or the export or import of its name. */
 export interface ServiceKey {
   readonly cluster: string;
   readonly namespace: string;
@@ -46,7 +46,7 @@ export const objectsOf = (cluster: string, kind: InputKind, namespace: string): 
   `${escaped(cluster)}#${partitionOfKind[kind]}${wholeClusters.includes(kind) ? '' : `#${escaped(namespace)}`}`;
 export const objectKey = (cluster: string, kind: InputKind, namespace: string, name: string): Key => ({
   pk: objectsOf(cluster, kind, namespace),
-  sk: isNamespacedInOne(kind) ? `${escaped(namespace)}/${escaped(name)}` : escaped(name),
+  sk: isNamespacedInOne(kind) ? pairOf(namespace, name) : escaped(name),
 });
 
 /** Reads a sort key of `objectKey`. `partition` is the requested namespace. */
@@ -54,6 +54,7 @@ export function objectOfKey(kind: InputKind, partition: string, sk: string): { r
   return isNamespacedInOne(kind) ? nameOfPair(sk) : { namespace: partition, name: unescaped(sk) };
 }
 
+const pairOf = (namespace: string, name: string): string => `${escaped(namespace)}/${escaped(name)}`;
 /** Reads a sort key "namespace/name". */
 export function nameOfPair(sk: string): { readonly namespace: string; readonly name: string } {
   const [namespace = '', name = ''] = sk.split('/').map(unescaped);
@@ -74,29 +75,19 @@ export const sessionKey = (cluster: string, session: string): Key => ({ pk: `${e
 /** The position of the twice-daily resync (functions/sweep/resync.ts). */
 export const resyncKey = (cluster: string): Key => ({ pk: `${escaped(cluster)}#RESYNC`, sk: 'round' });
 
-export const hintsOf = (cluster: string): string => `${escaped(cluster)}#HINTS`;
-export const hintsKey = (cluster: string, namespace: string, service: string): Key => ({
-  pk: hintsOf(cluster),
-  sk: `${escaped(namespace)}/${escaped(service)}`,
-});
-
-export const countsOf = (cluster: string): string => `${escaped(cluster)}#COUNTS`;
-export const countsKey = (cluster: string, namespace: string, service: string): Key => ({
-  pk: countsOf(cluster),
-  sk: `${escaped(namespace)}/${escaped(service)}`,
-});
-
-export const shadowKey = (cluster: string, namespace: string, service: string): Key => ({
-  pk: `${escaped(cluster)}#SHADOW`,
-  sk: `${escaped(namespace)}/${escaped(service)}`,
-});
-
-/** The report of an import's last run, if it found problems. */
-export const importReportKey = (cluster: string, namespace: string, name: string): Key => ({
-  pk: importReportsOf(cluster),
-  sk: `${escaped(namespace)}/${escaped(name)}`,
-});
-export const importReportsOf = (cluster: string): string => `${escaped(cluster)}#REPORT`;
+const partitionOf = (what: string) => (cluster: string) => `${escaped(cluster)}#${what}`;
+const keyIn =
+  (partition: (cluster: string) => string) =>
+  ({ cluster, namespace, name }: ServiceKey): Key => ({ pk: partition(cluster), sk: pairOf(namespace, name) });
+export const hintsOf = partitionOf('HINTS');
+export const hintsKey = keyIn(hintsOf);
+export const countsOf = partitionOf('COUNTS');
+export const countsKey = keyIn(countsOf);
+export const shadowRecordsOf = partitionOf('SHADOW');
+export const shadowKey = keyIn(shadowRecordsOf);
+/** The reports of last runs of imports that found problems. */
+export const importReportsOf = partitionOf('REPORT');
+export const importReportKey = keyIn(importReportsOf);
 
 /** The partition of a set's exports in a namespace. The records belong to the set, so they stay when a cluster is removed. */
 export const setOf = (set: string, namespace: string): string => `SET#${escaped(set)}#${escaped(namespace)}`;
@@ -109,7 +100,7 @@ export const setKey = (set: string, namespace: string, name: string, ...parts: r
 export const exportedOf = (set: string, cluster: string): string => `EXPORTED#${escaped(set)}#${escaped(cluster)}`;
 export const exportedKey = (set: string, cluster: string, namespace: string, name: string): Key => ({
   pk: exportedOf(set, cluster),
-  sk: `${escaped(namespace)}/${escaped(name)}`,
+  sk: pairOf(namespace, name),
 });
 /** The partition of the states of a set's imports in a namespace, with sort keys "name#importer". */
 export const importedOf = (set: string, namespace: string): string => `IMPORTED#${escaped(set)}#${escaped(namespace)}`;
@@ -120,19 +111,21 @@ export const importedKey = (set: string, namespace: string, name: string, import
 /** Returns the range of a name's sort keys. The byte after "#" is "$". */
 export const setRange = (name: string): KeyRange => ({ from: `${escaped(name)}#`, to: `${escaped(name)}$` });
 
-const perService = (what: string) => (cluster: string, namespace: string, service: string) =>
-  `${escaped(cluster)}#${what}#${escaped(namespace)}/${escaped(service)}`;
+const perService =
+  (what: string) =>
+  ({ cluster, namespace, name }: ServiceKey): string =>
+    `${escaped(cluster)}#${what}#${pairOf(namespace, name)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
 /** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
-export const workOf = perService('WORK');
-export const triggersKey = perService('TRIGGER');
+const workOf = perService('WORK');
+export const triggersOf = perService('TRIGGER');
 export const historyOf = perService('HISTORY');
 const exportedPodsOf = perService('EXPORTED-PODS');
 
-export const exportedPodsKey = ({ cluster, namespace, name }: ServiceKey): Key => ({ pk: exportedPodsOf(cluster, namespace, name), sk: 'pods' });
-export const workKey = (cluster: string, namespace: string, service: string): Key => ({ pk: workOf(cluster, namespace, service), sk: 'work' });
+export const exportedPodsKey = (service: ServiceKey): Key => ({ pk: exportedPodsOf(service), sk: 'pods' });
+export const workKey = (service: ServiceKey): Key => ({ pk: workOf(service), sk: 'work' });
 
 /** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */
 export function clusterOfKey({ pk }: Key): string | undefined {
@@ -141,10 +134,9 @@ export function clusterOfKey({ pk }: Key): string | undefined {
 }
 
 /** Reads a work item's partition key. */
-export function parseWorkKey(pk: string): { readonly cluster: string; readonly namespace: string; readonly service: string } {
+export function parseWorkKey(pk: string): ServiceKey {
   const [cluster = '', , key = ''] = pk.split('#');
-  const { namespace, name: service } = nameOfPair(key);
-  return { cluster: unescaped(cluster), namespace, service };
+  return { cluster: unescaped(cluster), ...nameOfPair(key) };
 }
 
 export const endpointsOutput = 'endpoints';

@@ -36,7 +36,7 @@ export interface SavedOutputs {
 /** `written`: by sync, and confirmed by the API server. `observed`: by the cluster's own controllers, as the relay saw it (shadow mode). */
 export type OutputSource = 'written' | 'observed';
 
-const partition = (source: OutputSource, s: ServiceKey): string => (source === 'written' ? outputsOf : seenOf)(s.cluster, s.namespace, s.name);
+const partition = (source: OutputSource, s: ServiceKey): string => (source === 'written' ? outputsOf : seenOf)(s);
 const sortKey = ({ kind, name }: OutputName): string => (kind === 'Endpoints' ? endpointsOutput : sliceOutput(name));
 const keyOf = (source: OutputSource, s: ServiceKey, name: OutputName): Key => ({ pk: partition(source, s), sk: sortKey(name) });
 

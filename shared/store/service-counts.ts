@@ -37,14 +37,14 @@ export interface ServiceCounts {
 export const noCounts: ServiceCounts = { gauges: undefined, foreign: undefined };
 
 export async function readCounts(table: Table, s: ServiceKey): Promise<ServiceCounts> {
-  const item = await table.get(countsKey(s.cluster, s.namespace, s.name));
+  const item = await table.get(countsKey(s));
   const [gauges, foreign] = [item?.['c'] as string | undefined, item?.['w'] as string | undefined];
   return { gauges: gauges === undefined ? undefined : decode(gauges), foreign: foreign === undefined ? undefined : JSON.parse(foreign) };
 }
 
 /** Writes only changed counts. Deletes the record if all counts are absent. */
 export async function saveCounts(table: Table, s: ServiceKey, counts: ServiceCounts, saved: ServiceCounts): Promise<void> {
-  const key = countsKey(s.cluster, s.namespace, s.name);
+  const key = countsKey(s);
   const [next, before] = [attributesOf(counts), attributesOf(saved)];
   if (JSON.stringify(next) === JSON.stringify(before)) return;
   if (Object.keys(next).length === 0) await table.delete(key);

@@ -1,5 +1,5 @@
 /** The difference between a service's endpoints in the cluster and ours, in shadow mode. */
-import { type ServiceKey, shadowKey } from './keys.ts';
+import { type ServiceKey, shadowKey, shadowRecordsOf } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
@@ -11,16 +11,14 @@ export interface ShadowRecord {
   readonly confirmed: boolean;
 }
 
-const key = (s: ServiceKey) => shadowKey(s.cluster, s.namespace, s.name);
-
 export async function readDifference(table: Table, service: ServiceKey): Promise<ShadowRecord | undefined> {
-  const item = await table.get(key(service));
+  const item = await table.get(shadowKey(service));
   return item && { text: item['text'] as string, sinceMs: item['since'] as number, confirmed: item['confirmed'] === 1 };
 }
 
 export async function saveDifference(table: Table, service: ServiceKey, difference: ShadowRecord | undefined): Promise<void> {
-  if (!difference) await table.delete(key(service));
-  else await table.put({ ...key(service), text: difference.text, since: difference.sinceMs, confirmed: difference.confirmed ? 1 : 0 });
+  if (!difference) await table.delete(shadowKey(service));
+  else await table.put({ ...shadowKey(service), text: difference.text, since: difference.sinceMs, confirmed: difference.confirmed ? 1 : 0 });
 }
 
 /** Number of records that are read at once, because a text may be as long as an item. */
@@ -29,6 +27,6 @@ const atOnce = 50;
 /** Returns the number of the cluster's services with a confirmed difference. */
 export async function countDifferences(table: Table, cluster: string): Promise<number> {
   let differ = 0;
-  for await (const item of inPages(table, shadowKey(cluster, '', '').pk, atOnce)) if (item['confirmed'] === 1) differ++;
+  for await (const item of inPages(table, shadowRecordsOf(cluster), atOnce)) if (item['confirmed'] === 1) differ++;
   return differ;
 }

@@ -8,7 +8,7 @@ import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
-import { type ServiceKey, triggersKey } from './keys.ts';
+import { type ServiceKey, triggersOf } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 export type Triggers = { readonly [C in Controller]: TriggerTimes | undefined };
@@ -35,7 +35,7 @@ interface Text {
 export async function readTriggers(table: Table, service: ServiceKey, text: string | undefined): Promise<StoredTriggers> {
   if (text === undefined) return { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
   if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
-  const items = await table.query(triggersKey(service.cluster, service.namespace, service.name));
+  const items = await table.query(triggersOf(service));
   const buckets = new Map(items.map((i: Item) => [i.sk, i['t'] as string]));
   return { triggers: decode([...buckets.values()]), buckets };
 }
@@ -50,7 +50,7 @@ export async function saveTriggers(
   { next, stored }: { readonly next: Triggers; readonly stored: StoredTriggers },
   { triggersInline, triggersPerBucket }: SyncLimits = defaultLimits.sync,
 ): Promise<string | null> {
-  const pk = triggersKey(service.cluster, service.namespace, service.name);
+  const pk = triggersOf(service);
   const drop = (keep: ReadonlyMap<string, string>) =>
     Promise.all([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
   if (!next.endpoints && !next.slices) {

@@ -8,8 +8,6 @@ import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
 
-const key = (s: ServiceKey) => workKey(s.cluster, s.namespace, s.name);
-
 /** Attributes of a controller begin with its code. */
 const codes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
 const attributesOf = {
@@ -23,12 +21,12 @@ const fields = Object.keys(attributesOf) as (keyof ControllerState)[];
 const attribute = (controller: Controller, field: keyof ControllerState): string => `${codes[controller]}_${attributesOf[field]}`;
 
 export async function readWork(table: Table, service: ServiceKey): Promise<WorkItem> {
-  return decodeWork(await table.get(key(service)));
+  return decodeWork(await table.get(workKey(service)));
 }
 
 /** Adds a generation. Resolves to the item with the generation that a run must cover. */
 export async function addGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
-  const item = await table.update(key(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
+  const item = await table.update(workKey(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
   return decodeWork(item);
 }
 
@@ -37,7 +35,7 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
   for (let tries = 0; tries < maxTries; tries++) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
-      key(service),
+      workKey(service),
       { set: { gen: generation + 1, live: generation + 1 }, setIfAbsent: dirtySince(service, nowMs) },
       generation === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: generation },
     );
@@ -75,7 +73,7 @@ export async function claim(
     }),
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
-  const item = await table.update(key(service), change, { all: [free, owed] });
+  const item = await table.update(workKey(service), change, { all: [free, owed] });
   return item && decodeWork(item);
 }
 
@@ -93,7 +91,7 @@ export async function claimUnread(
   const owed = controllers.map((c): WriteCondition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
   const condition: WriteCondition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
-  const item = await table.update(key(service), change, condition);
+  const item = await table.update(workKey(service), change, condition);
   return item && decodeWork(item);
 }
 
@@ -126,7 +124,7 @@ const isHeldBy = (leaseId: string): WriteCondition => ({ attribute: 'lease', is:
 export async function releaseClean(table: Table, service: ServiceKey, record: RunRecord): Promise<boolean> {
   const { set, remove } = changeOf(record);
   const item = await table.update(
-    key(service),
+    workKey(service),
     { set, remove: [...remove, ...leaseAttributes, ...dirtyAttributes] },
     { all: [isHeldBy(record.leaseId), { attribute: 'gen', is: '=', value: record.generation }] },
   );
@@ -137,7 +135,7 @@ export async function releaseClean(table: Table, service: ServiceKey, record: Ru
 export async function releaseOwing(table: Table, service: ServiceKey, record: RunRecord): Promise<WorkItem | undefined> {
   const { set, remove } = changeOf(record);
   const change = { set: { ...set, ...dirtySince(service, record.nowMs) }, remove: [...remove, ...leaseAttributes] };
-  const item = await table.update(key(service), change, isHeldBy(record.leaseId));
+  const item = await table.update(workKey(service), change, isHeldBy(record.leaseId));
   return item && decodeWork(item);
 }
 
@@ -147,7 +145,7 @@ export async function releaseOwing(table: Table, service: ServiceKey, record: Ru
  */
 export async function renew(table: Table, service: ServiceKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
   const change = changeOf(record);
-  const item = await table.update(key(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
+  const item = await table.update(workKey(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
   return item && decodeWork(item);
 }
 

@@ -83,7 +83,9 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await read(0)).toEqual(newestFirst);
       expect(await read(9_203)).toEqual(newestFirst.slice(0, 2));
       expect(await read(9_205)).toEqual([]);
-      expect(await table.query(historyOf(service.cluster, 'ns', 'svc'), { atMost: 1 })).toMatchObject([{ id: 9_204, ttl: 10 + 7 * 86_400 }]);
+      expect(await table.query(historyOf({ cluster: service.cluster, namespace: 'ns', name: 'svc' }), { atMost: 1 })).toMatchObject([
+        { id: 9_204, ttl: 10 + 7 * 86_400 },
+      ]);
     });
 
     it('takes attributes with reserved and odd names', async () => {

@@ -77,8 +77,8 @@ function ensureKeys(world: SetWorld): void {
     const owner = clusterOfKey(item);
     ensure(owner === undefined || world.members.has(owner), `record ${JSON.stringify(pk)} is of no cluster`);
     if (sk === 'work') {
-      const { cluster, namespace, service } = parseWorkKey(pk);
-      ensure(workKey(cluster, namespace, service).pk === pk && cluster === owner, `work item ${JSON.stringify(pk)} is read as one of ${cluster}`);
+      const service = parseWorkKey(pk);
+      ensure(workKey(service).pk === pk && service.cluster === owner, `work item ${JSON.stringify(pk)} is read as one of ${service.cluster}`);
     }
     ensure(Buffer.byteLength(pk) <= 2048 && Buffer.byteLength(sk) <= 1024, `the key ${JSON.stringify([pk, sk])} is longer than DynamoDB allows`);
     for (const value of Object.values(item))

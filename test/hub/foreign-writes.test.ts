@@ -204,7 +204,7 @@ describe('a service whose objects another client keeps writing', () => {
     small.world.store.remove('Service', 'default', 'svc-0');
     await small.pass(foreignWritesMs / 1000 + 30);
     expect(small.world.store.find('Endpoints', 'default', 'svc-0')).toBeUndefined();
-    expect(await small.world.table.get(countsKey(cluster, 'default', 'svc-0'))).toBeUndefined();
+    expect(await small.world.table.get(countsKey({ cluster, namespace: 'default', name: 'svc-0' }))).toBeUndefined();
   });
 });
 

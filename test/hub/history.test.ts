@@ -19,7 +19,7 @@ import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
-const kept = historyOf(cluster, 'default', 'svc');
+const kept = historyOf({ cluster, namespace: 'default', name: 'svc' });
 
 const told = async (world: HubWorld, filter = {}) => (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).told;
 const lastLines = async (world: HubWorld): Promise<readonly string[]> => (await told(world)).at(-1)?.lines ?? [];
@@ -232,7 +232,7 @@ describe('the records of a service', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     const ahead = world.now + 60_000;
-    await world.table.update(workKey(cluster, 'default', 'svc'), { set: { h: ahead } });
+    await world.table.update(workKey({ cluster, namespace: 'default', name: 'svc' }), { set: { h: ahead } });
     await flap(world, pass, 2);
     const { records } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
     expect(records.slice(-2).map(({ id, previous }) => [id, previous])).toEqual([

@@ -14,7 +14,7 @@ type HubWorld = Awaited<ReturnType<typeof smallCluster>>['world'];
 
 /** A worker takes the service and never releases it. */
 const hold = (world: HubWorld, lease: string) =>
-  world.table.update(workKey(cluster, 'default', 'svc'), { set: { lease, until: world.now + leaseMs } });
+  world.table.update(workKey({ cluster, namespace: 'default', name: 'svc' }), { set: { lease, until: world.now + leaseMs } });
 
 async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(differences(world.store, 100)).toEqual([]);

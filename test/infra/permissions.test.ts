@@ -120,12 +120,11 @@ describe('and on exactly these', () => {
     const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
     expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
     expect(keys.map(matches)).toEqual([true, true, true, true]);
-    expect([metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey('c', 'ns', 's')].map(({ pk }) => matches(pk))).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(
+      [metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey({ cluster: 'c', namespace: 'ns', name: 's' })].map(({ pk }) =>
+        matches(pk),
+      ),
+    ).toEqual([false, false, false, false]);
   });
 
   it('grants nothing by a managed policy, and no action by a star', () => {

@@ -22,7 +22,7 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
   const wrong: string[] = [];
   for (const item of items) {
     if (!item.pk.includes('#WORK#')) continue;
-    const { cluster, namespace, service: name } = parseWorkKey(item.pk);
+    const { cluster, namespace, name } = parseWorkKey(item.pk);
     const key = { cluster, namespace, name };
     const { newestRecord } = decodeWork(item);
     const records: (HistoryRecord & Link)[] = [];

@@ -234,7 +234,7 @@ async function resync(world: World): Promise<void> {
   const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
   for (const { pk } of await world.table.items()) {
     if (!pk.includes('#WORK#')) continue;
-    const { namespace, service } = parseWorkKey(pk);
+    const { namespace, name: service } = parseWorkKey(pk);
     services.add(`${namespace}/${service}`);
   }
   const wakeUps = [...services].map((key) => {

@@ -43,23 +43,19 @@ export class BatchEffects {
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   readonly #indexing = new Map<string, Promise<void>>();
-  readonly #podsWritten = new Set<string>();
+  /** Namespaces of the Pods that this batch has written, or that an earlier batch has written and maybe not counted. */
+  readonly podsWritten = new Set<string>();
+  nodesWritten = false;
   readonly #wakeUps = new WakeUps();
-  #nodesWritten = false;
 
-  /** To be called before the write: its answer may get lost. */
+  /** Call it before the write, whose answer may be lost. */
   recordWrite(kind: InputKind, namespace: string): void {
     // Any write of a Node makes a new set of nodes, whether services have to run for it or not.
-    if (kind === 'Node') this.#nodesWritten = true;
-    if (kind === 'Pod') this.#podsWritten.add(namespace);
+    if (kind === 'Node') this.nodesWritten = true;
+    if (kind === 'Pod') this.podsWritten.add(namespace);
   }
 
-  /** Namespaces of the Pods that this batch has written, or that an earlier batch has written and maybe not counted. */
-  get podsWritten(): ReadonlySet<string> {
-    return this.#podsWritten;
-  }
-
-  /** Objects of a namespace that the batch writes side by side wait for one call, which puts it into the index. */
+  /** Objects of a namespace that the batch writes concurrently share one call, which puts the namespace into the index. */
   indexOnce(namespace: string, index: () => Promise<void>): Promise<void> {
     const indexing = this.#indexing.get(namespace) ?? index().finally(() => this.#indexing.delete(namespace));
     this.#indexing.set(namespace, indexing);
@@ -67,22 +63,11 @@ export class BatchEffects {
   }
 
   /** Enqueues the service: by default at once, and with its outputs as they are saved. */
-  wake(namespace: string, service: string, { delaySeconds = 0, live = false, observedAtMs }: WakeOptions = {}): void {
-    this.#wakeUps.add({ namespace, service, delaySeconds, readFromApiServer: live, observedAtMs });
-  }
-
-  get nodesWritten(): boolean {
-    return this.#nodesWritten;
+  wake(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
+    this.#wakeUps.add({ delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...options, namespace, service });
   }
 
   get wakeUps(): readonly WakeUp[] {
     return this.#wakeUps.all;
   }
-}
-
-export interface WakeOptions {
-  readonly delaySeconds?: number;
-  /** The run reads the outputs from the cluster: what is saved of them may be wrong. */
-  readonly live?: boolean;
-  readonly observedAtMs?: number | undefined;
 }

@@ -5,20 +5,15 @@ import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { readSetNamespace } from '#shared/store/clusterset-index.ts';
-import { objectNamesIn } from '#shared/store/object-keys.ts';
+import { type ObjectName, objectNamesIn } from '#shared/store/object-keys.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 const nodesAtOnce = 1_000;
 
-export interface ImportName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** A zone that has lost its last node needs none: hints for it are for no node. */
-export async function importsOfNewZones({ deps, cluster, store, effects }: BatchContext): Promise<readonly ImportName[]> {
+export async function importsOfNewZones({ deps, cluster, store, effects }: BatchContext): Promise<readonly ObjectName[]> {
   const changed = effects.pending.filter(({ kind, isZoneKept }) => kind === 'Node' && isZoneKept !== true);
   const zones = new Set(changed.flatMap(({ record }) => decodeObjectOf('Node', record) ?? []).map(zoneOf));
   zones.delete('');
@@ -33,7 +28,7 @@ export async function importsOfNewZones({ deps, cluster, store, effects }: Batch
   if (zones.size === 0) return [];
   const namespaces = await listed(objectNamesIn(store, 'Namespace', ''));
   const preferring = await concurrently(4, namespaces, async ({ name: namespace }) => {
-    const names: ImportName[] = [];
+    const names: ObjectName[] = [];
     for await (const [name, { exportTexts }] of readSetNamespace(deps.table, cluster.clusterset.set, namespace))
       if ([...exportTexts.values()].some(prefers)) names.push({ namespace, name });
     return names;

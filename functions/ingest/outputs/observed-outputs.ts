@@ -57,17 +57,17 @@ async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: 
       case 'ours-or-unsaved': {
         // A run that is under way may have made the object and not saved it yet; a batch before may have raised the generation and sent no wake-up.
         if (isClean(await readWork(deps.table, service))) break;
-        if (seen.secondLook) effects.wake(seen.namespace, name, { live: !observation.saved, observedAtMs });
+        if (seen.secondLook) effects.wake(seen.namespace, name, { readFromApiServer: !observation.saved, observedAtMs });
         else if (!seen.deleted) return true;
         break;
       }
       case 'rewound':
         deps.metrics.put('Drift', 1, { cluster: cluster.id });
-        effects.wake(seen.namespace, name, { live: true });
+        effects.wake(seen.namespace, name, { readFromApiServer: true });
         break;
       case 'foreign':
         deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
-        effects.wake(seen.namespace, name, { live: true, observedAtMs });
+        effects.wake(seen.namespace, name, { readFromApiServer: true, observedAtMs });
         break;
     }
   }

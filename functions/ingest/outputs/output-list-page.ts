@@ -39,6 +39,6 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputState[]): Promise<void> {
   await concurrently(16, entries, async (e) => {
     if (e.leader || isAlive(await readObject(store, 'Service', e.namespace, e.name))) return;
-    effects.wake(e.namespace, e.name, { live: true });
+    effects.wake(e.namespace, e.name, { readFromApiServer: true });
   });
 }

@@ -96,7 +96,7 @@ async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 500);
   const work = await Promise.all(
     dirty.map(({ pk }) => {
-      const { namespace, service } = parseWorkKey(pk);
+      const { namespace, name: service } = parseWorkKey(pk);
       return readWork(hub.table, { cluster, namespace, name: service });
     }),
   );

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
-import { parseWorkKey, shadowKey } from '#shared/store/keys.ts';
+import { parseWorkKey, shadowRecordsOf } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';
@@ -14,7 +14,7 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
     const dirty = await table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
     const services = await Promise.all(
       dirty.map(async ({ pk }) => {
-        const { namespace, service } = parseWorkKey(pk);
+        const { namespace, name: service } = parseWorkKey(pk);
         const work = await readWork(table, { cluster, namespace, name: service });
         const { endpoints, slices } = work.controllers;
         const isBackingOff =
@@ -29,7 +29,7 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
 /** The services that a run in shadow mode finds to differ, with their differences. */
 export async function differencesOf(run: LocalRun): Promise<readonly string[]> {
   const { table, cluster } = await clusterOf(run);
-  const items = await table.query(shadowKey(cluster, '', '').pk);
+  const items = await table.query(shadowRecordsOf(cluster));
   return items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
 }
 

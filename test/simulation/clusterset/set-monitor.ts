@@ -288,7 +288,7 @@ export class SetMonitor {
   }
 
   async #checkLease(actor: Actor, member: SetMember, namespace: string, work: string, what: string): Promise<void> {
-    const item = await this.#world.table.get(workKey(member.cluster, namespace, work));
+    const item = await this.#world.table.get(workKey({ cluster: member.cluster, namespace, name: work }));
     const holder = item?.['lease'] as string | undefined;
     if (holder?.startsWith(`${actor.name}/`) || actor.paused || actor.abandonedCalls > 0) return;
     this.#world.fail(`two writers: ${actor.name} ${what} in ${member.cluster} without the lease of ${work}, which is ${holder ?? 'nobody'}'s`);

@@ -138,7 +138,7 @@ async function resync(world: SetWorld): Promise<void> {
 async function overdue({ table }: SetWorld, cluster: string): Promise<readonly WakeUp[]> {
   return (await table.items()).flatMap((item): WakeUp[] => {
     if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(item))) return [];
-    const { namespace, service } = parseWorkKey(item.pk);
+    const { namespace, name: service } = parseWorkKey(item.pk);
     return [wakeNow(namespace, service)];
   });
 }

@@ -247,9 +247,9 @@ describe('services that opt in', () => {
     // As sync would do.
     const gone = { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '9'), generation: 1, object: undefined } as const;
     await saveOutput(hub.table, key('withdrawn'), gone);
-    await hub.table.delete(workKey('withdrawn', 'ns', 'web'));
+    await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', name: 'web' }));
     await vi.waitFor(async () => {
-      await hub.table.delete(workKey('withdrawn', 'ns', 'web'));
+      await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', name: 'web' }));
       expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({ optIn: 'off', withdrawsOptIn: false });
     }, 30_000);
     expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });

@@ -274,7 +274,7 @@ describe('a list part of an output kind', () => {
     const hub = await known();
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.woken();
-    await hub.table.update(workKey('c', 'ns', 'svc'), { set: { ep_done: 99, sl_done: 99 } });
+    await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 99, sl_done: 99 } });
     const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);

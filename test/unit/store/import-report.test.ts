@@ -28,7 +28,11 @@ describe('the report of an import', () => {
 
   it('a report of a later version with an unknown field is read', async () => {
     const table = memoryTable();
-    await table.put({ ...importReportKey('a', 'shop', 'web'), r: JSON.stringify({ held: ['b'], later: { more: 1 } }), since: 5 });
+    await table.put({
+      ...importReportKey({ cluster: 'a', namespace: 'shop', name: 'web' }),
+      r: JSON.stringify({ held: ['b'], later: { more: 1 } }),
+      since: 5,
+    });
     expect(await listImportReports(table, 'a')).toMatchObject([{ namespace: 'shop', name: 'web', sinceMs: 5, report: { held: ['b'] } }]);
   });
 });

@@ -14,7 +14,7 @@ const nowMs = 100_000;
 async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<WakeUpMessage>[]> {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  await table.put({ ...workKey('c', 'ns', 'svc'), gen: 7, ...lease });
+  await table.put({ ...workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), gen: 7, ...lease });
   const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...more };
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   return syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
@@ -40,5 +40,5 @@ it('work that waits for its turn is dirty from the time that it is due', async (
   const { syncs } = memoryClusterQueues(() => nowMs);
   const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readFromApiServer: false, observedAtMs: undefined, pace: 'leads' } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
-  expect(decodeWork(await table.get(workKey('c', 'ns', 'svc'))).dirtyAtMs).toBe(nowMs + 60_000);
+  expect(decodeWork(await table.get(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }))).dirtyAtMs).toBe(nowMs + 60_000);
 });
