@@ -6,7 +6,8 @@ import { bucketOf } from '#shared/kube/hash.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 const minuteMs = 60_000;
-const soonMs = 7 * 24 * 60 * minuteMs;
+const dayMs = 24 * 60 * minuteMs;
+const soonMs = 7 * dayMs;
 
 /** Each cluster with a secret is due in one minute of each hour: a secret that is read costs money. */
 export function dueForCredentials(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
@@ -17,7 +18,7 @@ export function dueForCredentials(deps: SweepDeps, clusters: readonly ClusterRec
 export async function checkCredentials(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const endMs = credentialEndMs((await deps.credentials?.(cluster)) ?? {});
   const endsSoon = endMs !== undefined && endMs - deps.now() < soonMs;
-  deps.metrics.put('CredentialsEnding', endsSoon ? 1 : 0, { cluster: cluster.id });
+  if (endMs !== undefined) deps.metrics.put('CredentialExpires', (endMs - deps.now()) / dayMs, { cluster: cluster.id });
   // `cluster list` shows it.
   if (cluster.readiness.credentialsEndMs !== (endMs ?? 0)) await recordCredentialsEnd(deps.table, cluster.id, endMs ?? 0);
   if (endsSoon) deps.log.warn('credentials of the cluster end soon', { cluster: cluster.id, end: new Date(endMs).toISOString() });

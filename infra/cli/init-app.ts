@@ -1,4 +1,4 @@
-/** The files of a new app: a clusters file, the CDK app that deploys it, and the CDK's own configuration. */
+/** The files of a new app: a clusters file, the CDK app that deploys it, the CDK's own configuration, and what git leaves out. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '#infra/config/load-config.ts';
@@ -44,7 +44,9 @@ export function initApp(folder: string, cluster: string, eks?: EksCluster): read
   parseConfig('clusters.yaml', files['clusters.yaml']);
   const there = Object.keys(files).filter((name) => existsSync(join(folder, name)));
   if (there.length > 0) throw new UsageError(`${there.join(', ')} in ${folder} would be overwritten: nothing was written`);
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  // A repository may have its own already.
+  const written = existsSync(join(folder, '.gitignore')) ? files : { ...files, '.gitignore': 'node_modules/\ncdk.out/\n' };
+  for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text);
   const lacking = eks && !takesAccessEntries(eks) ? [`before the first deploy, so that EKS takes access entries: ${accessEntriesCommand(eks)}`] : [];
-  return [...Object.keys(files).map((name) => `wrote ${name}`), ...lacking];
+  return [...Object.keys(written).map((name) => `wrote ${name}`), ...lacking];
 }

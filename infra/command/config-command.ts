@@ -18,7 +18,7 @@ export const configCommand = (): Command =>
 
 const init = (): Command =>
   new Command('init')
-    .description('writes clusters.yaml, app.mjs and cdk.json: a first cluster in shadow')
+    .description('writes clusters.yaml, app.mjs, cdk.json and .gitignore: a first cluster in shadow')
     .argument('[cluster]', 'its id', 'shop-dev')
     .option('--eks <name>', "an EKS cluster, whose API server's address and authority AWS is asked for")
     .option('--region <name>', "of the EKS cluster; the credentials' by default")

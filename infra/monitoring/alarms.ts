@@ -30,9 +30,10 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     meaning: 'a cluster was restored, or created again under the same id',
   }),
   // Sweep reads each secret once an hour.
-  on('CredentialsEnd', 'CredentialsEnding', 'Maximum', {
+  on('CredentialsEnd', 'CredentialExpires', 'Minimum', {
     severity: 'ticket',
-    threshold: 0,
+    is: '<',
+    threshold: 7,
     periodMinutes: 60,
     meaning: 'the credentials in the secret of a cluster end within a week',
   }),

@@ -67,8 +67,8 @@ export const fleetDashboard: Dashboard = {
           of('CircuitOpen', 'Maximum', 'circuit open'),
           of('GateClosed', 'Maximum', 'first lists missing'),
           of('WriterConflict', 'Maximum', 'two writers'),
-          of('CredentialsEnding', 'Sum', 'credentials end soon'),
         ]),
+        numbers('Days until credentials end', 'Count', [of('CredentialExpires', 'Minimum', 'shortest')]),
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
           of('OpenCircuits', 'Sum', 'circuit open'),

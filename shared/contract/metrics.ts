@@ -65,7 +65,10 @@ export const metrics = {
   ClosedGates: { unit: 'Count', help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster' },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
   GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
-  CredentialsEnding: { unit: 'Count', help: '1 for a cluster whose secret expires within a week, 0 for other secrets, once an hour' },
+  CredentialExpires: {
+    unit: 'Count',
+    help: 'days until the token or certificate in a cluster’s secret ends, once an hour; no value if it has no end',
+  },
   IncarnationBumped: { unit: 'Count', help: 'clusters that were restored or created again' },
   ServicesContested: { unit: 'Count', help: 'services that are not written for a time because another client keeps writing their objects' },
   WriterConflict: { unit: 'Count', help: '1 while another controller writes our objects' },

@@ -124,6 +124,12 @@ interface ToSettle {
   readonly answer: IdentityAnswer | undefined;
 }
 
+const news = {
+  fresh: 'a source of imports is fresh',
+  silent: 'a source of imports is silent',
+  evicted: 'a source of imports is evicted',
+} as const;
+
 /** Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has changed the record meanwhile. */
 async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: ToSettle): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
@@ -140,7 +146,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
   if (!(await saveSource(deps.table, member, next))) return undefined;
   // A cluster without any heartbeat is new. Its first lists are still to come.
   if (before?.state !== next?.state && next && member.relay.heartbeatAtMs > 0)
-    deps.log.warn(`a source of imports is ${state}`, {
+    deps.log.warn(news[state], {
       cluster: member.id,
       apiAnswers: answer ?? 'not asked',
       silentSince: member.relay.heartbeatAtMs,

@@ -53,6 +53,16 @@ describe('config init', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('git leaves packages and outputs out, by a .gitignore of a repository that has none yet', () => {
+    initApp(folder, 'shop-dev');
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('node_modules/\ncdk.out/\n');
+    const repository = join(folder, 'repository');
+    mkdirSync(repository);
+    writeFileSync(join(repository, '.gitignore'), '*.log\n');
+    expect(initApp(repository, 'shop-dev')).toEqual(['clusters.yaml', 'app.mjs', 'cdk.json'].map((name) => `wrote ${name}`));
+    expect(readFileSync(join(repository, '.gitignore'), 'utf8')).toBe('*.log\n');
+  });
+
   it('the app that it writes deploys the hub of the clusters file that the context names, and prints which', () => {
     initApp(folder, 'shop-dev');
     writeFileSync(join(folder, 'canary.yaml'), readFileSync(join(folder, 'clusters.yaml'), 'utf8').replace('FleetEndpoints', 'Canary'));
