@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
-import { listClusters, readCluster } from '#shared/clusters/record.ts';
+import { listClusters } from '#shared/clusters/record.ts';
 import { parseWorkKey, shadowRecordsOf } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -31,12 +31,6 @@ export async function differencesOf(run: LocalRun): Promise<readonly string[]> {
   const { table, cluster } = await clusterOf(run);
   const items = await table.query(shadowRecordsOf(cluster));
   return items.filter((item) => item['confirmed'] === 1).map((item) => `${item.sk}: ${String(item['text'])}`);
-}
-
-/** Reads the time of the last difference that a run in shadow mode has confirmed, ms since the epoch. Resolves to 0 without one. */
-export async function lastDifferenceOf(run: LocalRun): Promise<() => Promise<number>> {
-  const { table, cluster } = await clusterOf(run);
-  return async () => (await readCluster(table, cluster))?.readiness.differenceAtMs ?? 0;
 }
 
 async function clusterOf(run: LocalRun) {

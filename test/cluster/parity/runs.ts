@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from '#test/support/control-plan
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';
-import { differencesOf, lastDifferenceOf, owedBy } from './owed.ts';
+import { differencesOf, owedBy } from './owed.ts';
 import { writesAtRest } from './rest.ts';
 import { openThroughout } from './script.ts';
 import { settling } from './settling.ts';
@@ -40,10 +40,10 @@ export async function playUpstreams(steps: readonly Step[], say: Say, churn?: Ch
   try {
     if (churn) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
     await shadow?.line(/^ready/, patience);
-    const differedIn = shadow ? stepsThatDiffer(await lastDifferenceOf(shadow)) : undefined;
+    const differedIn = shadow && printedDifferences(shadow);
     const { snapshots, api } = await play(steps, controlPlane, async () => [], say, differedIn?.after);
     if (churn) say(flipsText(await runChurn(controlPlane.binary, controlPlane.kubeconfig, churn)));
-    const differing = shadow && differedIn ? [...(await settledDifferences(shadow)), ...(await differedIn.end())] : [];
+    const differing = shadow && differedIn ? [...(await settledDifferences(shadow)), ...differedIn.end()] : [];
     await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     await controlPlane.controllerManager.start([`--controllers=${others}`]);
@@ -64,24 +64,33 @@ export async function playUpstreams(steps: readonly Step[], say: Say, churn?: Ch
   }
 }
 
+/** A run prints a difference ten seconds after its cause, or somewhat later on a busy machine. */
+const toldWithinMs = 40_000;
+
 /**
- * Collects the steps in which a difference is confirmed. A deliberate step, as an edit that upstream leaves alone (docs/parity.md), and the step after it may
- * differ: the difference is true, and is confirmed some seconds after the edit.
+ * Collects the differences that the run prints, with the step in which it does. The difference of a deliberate step, as an edit that upstream leaves alone
+ * (docs/parity.md), is true and not collected.
  */
-function stepsThatDiffer(last: () => Promise<number>) {
+function printedDifferences(shadow: LocalRun) {
   const found: string[] = [];
+  const edited = new Map<string, number>();
   let seen = 0;
-  let isExcused = false;
-  const look = async (when: string, mayDiffer: boolean): Promise<void> => {
-    const at = await last();
-    if (at > seen && !mayDiffer && !isExcused) found.push(`${when}: a service differed at ${new Date(at).toISOString()}`);
-    seen = at;
-    isExcused = mayDiffer;
+  const look = (when: string): void => {
+    for (; seen < shadow.lines.length; seen++) {
+      const service = shadow.lines[seen]?.match(/^difference: \S+ (\S+)/)?.[1];
+      if (service === undefined || Date.now() - (edited.get(service) ?? 0) < toldWithinMs) continue;
+      const rest = shadow.lines.slice(seen + 1);
+      const end = rest.findIndex((line) => !line.startsWith('  '));
+      found.push(`${when}: ${[service, ...rest.slice(0, end < 0 ? undefined : end)].join('\n  ')}`);
+    }
   };
   return {
-    after: (step: Step) => look(step.what, step.deliberate !== undefined),
-    end: async (): Promise<readonly string[]> => {
-      await look('after the script', false);
+    after: ({ what, deliberate }: Step): void => {
+      if (deliberate) edited.set(deliberate.of.split(' ').at(-1) ?? '', Date.now());
+      look(what);
+    },
+    end: (): readonly string[] => {
+      look('after the script');
       return found;
     },
   };
@@ -124,7 +133,7 @@ async function play(
   { connection }: ControlPlane,
   owed: (failing: boolean) => Promise<readonly string[]>,
   say: Say,
-  after: (step: Step) => Promise<void> = async () => {},
+  after: (step: Step) => void = () => {},
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly api: ReturnType<typeof connectApi> }> {
   const plain = connectApi(connection);
   const { api, names } = namedApi(plain);
@@ -160,7 +169,7 @@ async function play(
       } catch (e) {
         throw new Error(`step ${i}, ${step.what}: ${(e as Error).message}`, { cause: e });
       }
-      await after(step);
+      after(step);
       say(`${String(i).padStart(4)} ${step.what} (${Date.now() - begun} ms)`);
     }
     return { snapshots, api: plain };
