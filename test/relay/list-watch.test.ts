@@ -279,8 +279,8 @@ it('a watch that the server ends at once is not opened more than once a second',
   await new Promise((resolve) => setTimeout(resolve, 200));
   const opened = api.count('watch nodes') - length;
   expect(opened).toBeGreaterThan(5);
-  // A second is 3.3 ms here, and timers go by whole ones.
-  expect(opened).toBeLessThanOrEqual((Date.now() - from) / 3 + 1);
+  // A second is 3.3 ms here, and a timer of three may end after little more than two.
+  expect(opened).toBeLessThanOrEqual((Date.now() - from) / 2 + 1);
 });
 
 it('back-off grows while the server stays away', async () => {
