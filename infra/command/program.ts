@@ -75,6 +75,8 @@ export async function main(args: readonly string[]): Promise<void> {
     if (e.code !== 'EPIPE') throw e;
     process.exit();
   });
+  // The package contains the SDK, so a user cannot get the later versions of which the SDK warns before each answer.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   try {
     const { all, completed } = programs();
     if (args[0] === 'complete') {

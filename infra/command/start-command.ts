@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import { Command, Option } from 'commander';
+import { UsageError } from '#infra/cli/usage-error.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
 import { importsChoices } from '#shared/contract/clusterset-settings.ts';
@@ -32,8 +34,18 @@ Examples:
     )
     .action(async (typed: TypedOptions) => {
       const options = checkedOptions(typed);
+      checkTableServer();
       const other = await nodeForLocalRun(process.versions.node, `${process.platform}-${process.arch}`, console.error);
       if (other !== undefined) process.exit(await runWith(other, process.argv.slice(1)));
       const { start } = await import('#infra/local/start.ts');
       await start(options);
     });
+
+/** The table server is an optional dependency: npm leaves it out with --omit=optional, and krew installs no dependency. */
+function checkTableServer(): void {
+  try {
+    createRequire(import.meta.url).resolve('dynalite');
+  } catch {
+    throw new UsageError('a local run needs the package dynalite: npm install fleet-endpoints adds it, unless --omit=optional is given');
+  }
+}
