@@ -5,12 +5,12 @@ import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig } from './config.ts';
-import { arn, awsRegion, dnsLabel, eksName, keyArn, matches, roleArn } from './config-values.ts';
+import { arn, asCdk, awsRegion, days, dnsLabel, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
-import { byType, checked, fields, flag, integer, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import { byType, checked, fields, flag, integer, known, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 /** Fits names of stacks, and of queues, which may have 80 characters. */
-const clusterId = matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/);
+const clusterId = known(matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/));
 
 const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) => {
   if (!URL.canParse(value)) return false;
@@ -33,23 +33,26 @@ const certificates = text('one or more certificates in PEM, or the base64 of tha
 
 const auth = byType({
   eks: fields({
-    type: required(literal('eks')),
-    clusterName: required(eksName, 'Name of the EKS cluster; tokens are made for it.'),
-    region: optional(awsRegion, "Region of the EKS cluster; the hub's by default."),
-    roleArn: optional(roleArn, "A role of the cluster's account that the hub's functions assume."),
-    accessEntry: withDefault(flag, false, "Lets the hub's functions in through an access entry of EKS, in the same account and region."),
+    type: required(literal('eks'), "EKS knows the hub's functions by their roles."),
+    clusterName: required(eksName, 'The EKS cluster has this name. Tokens are made for it.'),
+    region: optional(awsRegion, "The EKS cluster is in this region; without it, in the hub's."),
+    roleArn: optional(roleArn, "The hub's functions assume this role of the cluster's account."),
+    accessEntry: withDefault(flag, false, "An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region."),
   }),
   'web-identity': fields({
-    type: required(literal('web-identity')),
+    type: required(literal('web-identity'), "Tokens of AWS's outbound web identity authenticate the hub's functions."),
     audience: required(
       matches('an audience of 1 to 1000 characters', /^.{1,1000}$/),
-      "Audience of AWS's outbound identity tokens that the API server's AuthenticationConfiguration accepts.",
+      "The tokens have this audience, which the API server's AuthenticationConfiguration accepts.",
     ),
   }),
   secret: fields({
-    type: required(literal('secret')),
-    secretArn: required(arn('secretsmanager', 'a secret'), 'A secret in JSON: a token, or a client certificate with its key. Never a kubeconfig.'),
-    kmsKeyArn: optional(keyArn, 'The key of your own that encrypts the secret.'),
+    type: required(literal('secret'), 'A secret in Secrets Manager has the credentials.'),
+    secretArn: required(
+      asCdk(arn('secretsmanager', 'a secret'), { type: 'secretsmanager.ISecret', member: 'secretArn' }),
+      'This secret is JSON with a token, or with a client certificate and its key. A kubeconfig is refused.',
+    ),
+    kmsKeyArn: optional(keyArn, 'This KMS key of your own encrypts the secret.'),
   }),
 }) as Shape<AuthConfig>;
 
@@ -58,78 +61,78 @@ const concurrencyDefault = { ingest: 10, sync: 20 };
 export const clusterShape: Shape<ClusterConfig> = checked(
   fields(
     {
-      id: required(clusterId, 'Names stacks and queues; it stays.'),
+      id: required(clusterId, 'The id names the stack and the queues of the cluster. It can never change.'),
       mode: withDefault(
         oneOf('shadow', 'active', 'paused'),
         'shadow' as const,
-        'Initial mode; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. shadow compares, active writes, paused does nothing.',
+        'The cluster begins in this mode: `shadow` compares, `active` writes, `paused` does nothing. `fleet-endpoints cluster` switches it later, and a deploy does not switch it back.',
       ),
       optIn: withDefault(
         oneOf('off', 'shadow', 'active'),
         'off' as const,
-        'Initial switch for Services that opt in by annotation; like mode, a deploy does not switch it back.',
+        'The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back.',
       ),
       imports: withDefault(
         oneOf('off', 'shadow', 'active'),
         'off' as const,
-        'Imports of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md.',
+        'The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md).',
       ),
-      exports: optional(exportsShape, 'Exports that the cluster may make; nothing by default. A preview: docs/clusterset.md.'),
+      exports: optional(exportsShape, 'The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md).'),
       region: optional(
         dnsLabel,
-        'Failure domain of the cluster in a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
+        'The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
       ),
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(
-            integer(0, maxDelaySeconds),
+            seconds(0, maxDelaySeconds),
             defaultSettings.batchPeriodSeconds,
-            "Seconds from a pod's change to its wake-up, as endpointUpdatesBatchPeriod of kube-controller-manager.",
+            "A pod's change wakes its Services after this time, as with endpointUpdatesBatchPeriod of kube-controller-manager.",
           ),
           maxEndpointsPerSlice: withDefault(
             integer(1, 1000),
             defaultSettings.maxEndpointsPerSlice,
-            'As --max-endpoints-per-slice of kube-controller-manager.',
+            'A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager.',
           ),
-          endpoints: withDefault(flag, defaultSettings.endpoints, 'Runs the Endpoints controller.'),
-          slices: withDefault(flag, defaultSettings.slices, 'Runs the EndpointSlice controller.'),
-          historyDays: withDefault(integer(0, 90), defaultSettings.historyDays, 'Days for which the history of a service is kept; 0 keeps none.'),
+          endpoints: withDefault(flag, defaultSettings.endpoints, 'The Endpoints controller runs.'),
+          slices: withDefault(flag, defaultSettings.slices, 'The EndpointSlice controller runs.'),
+          historyDays: withDefault(days(0, 90), defaultSettings.historyDays, 'The history of a Service is kept for this time; 0 keeps none.'),
           optIn: optional(
             fields({
               cleanup: withDefault(
                 flag,
                 defaultOptInSettings.cleanup,
-                "Deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
+                "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
               ),
             }),
-            'For Services that opt in by annotation.',
+            'These settings apply to Services that opt in by annotation.',
           ),
         }),
         defaultSettings,
-        'Settings of the two controllers.',
+        'The two controllers have these settings.',
       ),
       concurrency: withDefault(
         fields({
-          ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'Concurrent batches of ingest.'),
-          sync: withDefault(integer(2, 1000), concurrencyDefault.sync, 'Concurrent batches of sync.'),
+          ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'Ingest handles at most this number of batches at a time.'),
+          sync: withDefault(integer(2, 1000), concurrencyDefault.sync, 'Sync handles at most this number of batches at a time.'),
         }),
         concurrencyDefault,
-        'Batches handled at a time, by each function.',
+        'Each function handles a limited number of batches of the cluster at a time.',
       ),
       alarms: withDefault(
         oneOf('page', 'ticket'),
         'ticket' as const,
-        "Severity of the alarms of the cluster's state: a silent relay, an open circuit, a closed gate.",
+        "The alarms of the cluster's state have this severity: a silent relay, an open circuit, a closed gate.",
       ),
       api: optional(
         fields({
-          url: required(apiUrl, 'Address of the API server, https://HOST[:PORT].'),
-          ca: optional(certificates, 'Certificate authority of the API server; by default the public authorities. EKS needs it.'),
-          auth: required(auth, 'Credentials of the hub.'),
+          url: required(apiUrl, 'The API server has this address.'),
+          ca: optional(certificates, "This authority signs the API server's certificate; without it, a public authority does. EKS needs it."),
+          auth: required(auth, 'The hub has these credentials.'),
         }),
-        'API server of the cluster. Only writing needs it.',
+        'The hub reaches the API server of the cluster here. Only writing needs it.',
       ),
-      relay: required(relay, 'The relay, which runs in the cluster.'),
+      relay: required(relay, 'The relay runs in the cluster with these settings.'),
     },
     'ClusterInput',
   ),

@@ -4,39 +4,39 @@ import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import type { ClustersetConfig, ExportsConfig } from './config.ts';
-import { dnsLabel } from './config-values.ts';
-import { checked, fields, flag, integer, list, listOr, oneOf, required, type Shape, text, unique, withDefault } from './yaml-shape.ts';
+import { dnsLabel, seconds } from './config-values.ts';
+import { checked, fields, flag, known, list, listOr, oneOf, required, type Shape, text, unique, withDefault } from './yaml-shape.ts';
 
 export const clustersetShape: Shape<ClustersetConfig> = fields({
-  name: required(dnsLabel, 'Name of the set. A namespace takes imports if its label fleet-endpoints/clusterset has this value.'),
+  name: required(dnsLabel, 'The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value.'),
   silence: withDefault(
     oneOf('keep', 'evictAfter'),
     noMembership.silence,
-    'Endpoints of a silent cluster: `keep` leaves them in the importers, `evictAfter` removes them after evictAfterSeconds if its API does not answer either.',
+    '`keep` leaves the endpoints of a silent cluster in the importers. `evictAfter` removes them if its API does not answer either.',
   ),
   evictAfterSeconds: withDefault(
-    integer(60, 604_800),
+    seconds(60, 604_800),
     noMembership.evictAfterSeconds,
-    'Seconds of silence before an eviction. A cluster counts as silent after 90 s, so smaller values act like 90.',
+    'An eviction comes after this time of silence. A cluster counts as silent after 90 s, so a shorter time acts like 90 s.',
   ),
   importBatchSeconds: withDefault(
-    integer(1, 30),
+    seconds(1, 30),
     noMembership.importBatchSeconds,
-    'Seconds for which changes of an exported Service are batched before its importers run.',
+    'Changes of an exported Service are batched for this time before its importers run.',
   ),
   sameness: withDefault(
     oneOf('labelled', 'all'),
     noMembership.sameness,
-    'Namespaces that take imports: `labelled` ones, or `all` except default, kube-system and the like.',
+    '`labelled` namespaces take imports, or `all` except default, kube-system and the like.',
   ),
   precedence: withDefault(
     oneOf('sticky', 'oldest'),
     noMembership.precedence,
-    'Export that decides where exports of a name differ: `sticky` keeps the present one, `oldest` takes the oldest, as the API specifies.',
+    'Where exports of a name differ, `sticky` keeps the present one, and `oldest` takes the oldest, as the API specifies.',
   ),
 });
 
-const namespace = text('the name of a namespace', (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value));
+const namespace = known(text('the name of a namespace', (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)));
 const namespaces = checked(
   unique(list(namespace), 'namespace', (name) => name),
   (names) => {
@@ -48,9 +48,11 @@ const namespaces = checked(
 
 /** A policy of each importing cluster has the ranges of every other one. */
 const maxCidrs = 16;
-const cidr = text(
-  'a range of addresses, such as 10.20.0.0/16, without bits behind its prefix and not of every address',
-  (value) => !!parseCidr(value) && !value.endsWith('/0'),
+const cidr = known(
+  text(
+    'a range of addresses, such as 10.20.0.0/16, without bits behind its prefix and not of every address',
+    (value) => !!parseCidr(value) && !value.endsWith('/0'),
+  ),
 );
 const podCidrs = checked(list(cidr), ({ length }) =>
   length === 0 || length > maxCidrs
@@ -59,8 +61,11 @@ const podCidrs = checked(list(cidr), ({ length }) =>
 );
 
 export const exportsShape: Shape<ExportsConfig> = fields({
-  namespaces: required(listOr(namespaces, 'all'), 'Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing.'),
-  podCidrs: required(podCidrs, 'Ranges of its pod addresses. Importers accept no other address.'),
+  namespaces: required(
+    listOr(namespaces, 'all'),
+    'Services of these namespaces may be exported, or of all. [] prepares the cluster and exports nothing.',
+  ),
+  podCidrs: required(podCidrs, 'The addresses of its pods are in these ranges. Importers accept no other address.'),
   allowOverlap: withDefault(flag, false, 'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.'),
-  editorsMayExport: withDefault(flag, false, "Lets the cluster's roles edit and admin make ServiceExports. The API's CRDs grant that to no role."),
+  editorsMayExport: withDefault(flag, false, "The cluster's roles edit and admin may make ServiceExports. The API's CRDs grant that to no role."),
 });

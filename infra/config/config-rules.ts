@@ -16,7 +16,8 @@ function executionsTooMany({ hub, clusters }: Config): string | undefined {
 
 /** The CDK writes the table's key for a region that it knows. */
 function keyElsewhere({ hub: { region, encryption } }: Config): string | undefined {
-  if (encryption?.table && !region) return 'hub.encryption.table needs hub.region, that of the key';
+  if (encryption?.table && !region)
+    return 'hub.encryption.table needs a known region: hub.region of clusters.yaml, or env.region of the stack in a CDK app';
   const other = Object.values(encryption ?? {}).find((key) => isElsewhere(key, region));
   return other && `hub.encryption: the key ${other} is not in hub.region, ${region}, where table, queues and logs are`;
 }
@@ -33,7 +34,8 @@ function topicElsewhere({ hub: { region, alarms } }: Config): string | undefined
 
 function otherRegion({ hub, clusters }: Config): string | undefined {
   const wrong = clusters.find(
-    ({ relay: { identity } }) => identity.type === 'pod-identity' && identity.association && identity.region && identity.region !== hub.region,
+    ({ relay: { identity } }) =>
+      identity.type === 'pod-identity' && identity.association && /^[a-z]/.test(identity.region ?? '') && identity.region !== hub.region,
   );
   return (
     wrong &&

@@ -3,8 +3,8 @@
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
-import { arn, awsRegion, keyArn, matches } from './config-values.ts';
-import { checked, fields, flag, integer, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import { asCdk, awsRegion, keyArn, matches, topicArn } from './config-values.ts';
+import { checked, fields, flag, integer, known, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 /** An ARN with * for the parts that differ. */
 const arnPattern = (service: string, what: string): Shape<string> =>
@@ -32,8 +32,8 @@ const directHost = matches('a host, HOST:PORT, .DOMAIN, an address, FIRST-LAST o
 
 const capacityRange = checked(
   fields({
-    min: required(integer(1, 1_000_000)),
-    max: required(integer(1, 1_000_000)),
+    min: required(integer(1, 1_000_000), 'At least this number of units a second is provisioned.'),
+    max: required(integer(1, 1_000_000), 'At most this number of units a second is provisioned.'),
   }),
   ({ min, max }) => (max < min ? `max is ${max}, and at least min, ${min}, is needed` : undefined),
 );
@@ -52,113 +52,116 @@ export const hubShape: Shape<HubConfig> = checked(
   fields(
     {
       name: withDefault(
-        matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/),
+        known(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/)),
         'FleetEndpoints',
-        "Begins every stack's name: two hubs in one account need two names.",
+        'The name begins the names of stacks, queues, roles and dashboards. Two hubs in one account need two names.',
       ),
       account: optional(
         matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/),
-        "AWS account of the hub; by default the credentials' account.",
+        "The hub is in this AWS account; without it, in the credentials' account.",
       ),
-      region: optional(awsRegion, "AWS region of the hub; by default the credentials' region."),
+      region: optional(awsRegion, "The hub is in this AWS region; without it, in the credentials' region."),
       logRetentionDays: withDefault(
-        checked(integer(1, 3653), (days) =>
-          retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+        asCdk(
+          checked(integer(1, 3653), (days) =>
+            retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+          ),
+          { type: 'logs.RetentionDays' },
         ),
         14,
-        "Retention of the functions' logs, in days.",
+        "CloudWatch Logs keeps the functions' logs for this time.",
       ),
       lambdaConcurrencyLimit: withDefault(
         integer(10, 1_000_000),
         1000,
-        "The account's quota for concurrent executions: all concurrency may add up to four fifths.",
+        'The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it.',
       ),
       reserveConcurrency: withDefault(
         flag,
         false,
-        'Keeps executions for sweep and register; Lambda refuses that where fewer than 100 would be left for the rest.',
+        'Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions.',
       ),
       operatorRoleArns: withDefault(
         operatorRoles,
         [],
-        'Who may send to queues besides relays and functions: the people who run redrive and cluster.',
+        'These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`.',
       ),
       access: withDefault(
         fields({
-          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'Patterns of secret ARNs in Secrets Manager.'),
-          roles: withDefault(list(rolePattern), [], 'Patterns of role ARNs in IAM.'),
+          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'These patterns match the ARNs of secrets in Secrets Manager.'),
+          roles: withDefault(list(rolePattern), [], 'These patterns match the ARNs of roles in IAM.'),
         }),
         { secrets: [], roles: [] },
-        "Patterns that the clusters' secrets and roles are within, for hundreds of clusters, or clusters whose stacks are in other apps.",
+        'The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps.',
       ),
       encryption: withDefault(
         fields({
-          table: optional(keyArn, 'ARN of the KMS key of the table; needs region.'),
-          queues: optional(keyArn, 'ARN of the KMS key of the queues.'),
-          logs: optional(keyArn, 'ARN of the KMS key of the logs; its policy must admit CloudWatch Logs.'),
+          table: optional(keyArn, 'This KMS key encrypts the table. The region of the hub must be known.'),
+          queues: optional(keyArn, 'This KMS key encrypts the queues.'),
+          logs: optional(keyArn, 'This KMS key encrypts the logs. Its policy must admit CloudWatch Logs.'),
         }),
         awsOwnedKeys,
-        "Customer-managed KMS keys; AWS's own keys by default.",
+        "KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do.",
       ),
       capacity: optional(
         fields({
-          reads: required(capacityRange),
-          writes: required(capacityRange),
+          reads: required(capacityRange, 'Read units a second stay within these bounds.'),
+          writes: required(capacityRange, 'Write units a second stay within these bounds.'),
         }),
-        'Provisioned units a second of the table, and again of its index, with auto scaling to 70 % use; on demand by default (docs/cost.md).',
+        'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
       ),
       warmThroughput: optional(
         fields({
-          reads: required(integer(12_000, 10_000_000), 'Read units a second.'),
-          writes: required(integer(4_000, 10_000_000), 'Write units a second.'),
+          reads: required(integer(12_000, 10_000_000), 'The table serves this number of read units a second.'),
+          writes: required(integer(4_000, 10_000_000), 'The table serves this number of write units a second.'),
         }),
-        'Throughput that the table serves at once, before it has scaled with use.',
+        'The table serves this throughput at once, before it has scaled with use.',
       ),
       registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
       vpc: optional(
         checked(
           fields({
-            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'Id of the VPC.'),
+            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'The VPC has this id.'),
             subnetIds: required(
               list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
-              'Private subnets with routes to the API servers and to AWS.',
+              'The functions are in these private subnets, which have routes to the API servers and to AWS.',
             ),
             securityGroupIds: required(
               list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
-              'Security groups of the functions; the hub does not change them.',
+              'The functions have these security groups, which the hub does not change.',
             ),
-            httpsProxy: optional(proxy, 'Proxy of sync and sweep for all HTTPS: AWS and the API servers.'),
-            noProxy: withDefault(list(directHost), [], 'Hosts that sync and sweep reach without the proxy.'),
+            httpsProxy: optional(proxy, 'Sync and sweep use this proxy for all HTTPS: AWS and the API servers.'),
+            noProxy: withDefault(list(directHost), [], 'Sync and sweep reach these hosts without the proxy.'),
           }),
           ({ httpsProxy, noProxy }) => (httpsProxy === undefined && noProxy.length > 0 ? 'noProxy is given, but httpsProxy is missing' : undefined),
         ),
-        'VPC in which sync and sweep run, to reach private API endpoints.',
+        'Sync and sweep run in this VPC, to reach private API endpoints.',
       ),
       alarms: withDefault(
         fields({
-          pageTopicArn: optional(arn('sns', 'a topic'), 'Topic of alarms that page.'),
-          ticketTopicArn: optional(arn('sns', 'a topic'), 'Topic of alarms that can wait for working hours.'),
+          pageTopicArn: optional(topicArn, 'This topic receives the alarms that page.'),
+          ticketTopicArn: optional(topicArn, 'This topic receives the alarms that can wait for working hours.'),
         }),
         noTopics,
-        'Topics that receive the alarms.',
+        'Topics receive the alarms.',
       ),
-      tracing: withDefault(flag, false, "Segments of the functions' invocations for X-Ray."),
+      tracing: withDefault(flag, false, 'The functions send segments of their invocations to X-Ray.'),
       clusterMetrics: withDefault(
         oneOf(...clusterMetricsChoices),
         'few' as const,
-        "Metrics kept for each cluster: `few` keeps three and all metrics of trouble, `all` adds upstream's gauges.",
+        "`few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges.",
       ),
       monthlyBudget: optional(
         integer(1, 10_000_000),
-        'Monthly budget of the whole account, US dollars: a ticket at 80 %, and if the forecast exceeds it.',
+        'The whole account has this budget, in US dollars a month. The ticket topic receives a message at 80 %, and if the forecast exceeds it.',
       ),
       rollout: withDefault(
         oneOf('gradual', 'at-once'),
         'gradual' as const,
-        '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures; `at-once` shifts all of it.',
+        '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
       ),
-      clusterset: optional(clustersetShape, 'Settings that all exporters and importers of Services share.'),
-      runbookUrl: optional(webPage, 'Address at which docs/runbook.md can be read: alarms link to its headings.'),
+      clusterset: optional(clustersetShape, 'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).'),
+      runbookUrl: optional(webPage, 'docs/runbook.md can be read at this address. Alarms link to its headings.'),
     },
     'HubInput',
   ),

@@ -1,7 +1,7 @@
 /** The relay's part of clusters.yaml. */
 
 import { criticalPriority } from '#infra/relay/pod.ts';
-import { arn, awsRegion, dnsLabel, eksName, matches, roleArn } from './config-values.ts';
+import { arn, asCdk, awsRegion, dnsLabel, eksName, matches, roleArn, seconds } from './config-values.ts';
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
 import type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 import { byType, checked, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
@@ -14,38 +14,41 @@ export const projectsToken = ({ identity: known }: Pick<RelayConfig, 'identity'>
 
 const identity = byType({
   'pod-identity': fields({
-    type: required(literal('pod-identity')),
-    clusterName: required(eksName, 'Name of the EKS cluster.'),
-    association: withDefault(flag, true, 'The stack makes the association; otherwise you make it.'),
-    region: optional(awsRegion, "Region of the cluster, if it is not the hub's region."),
+    type: required(literal('pod-identity'), 'EKS Pod Identity gives the relay its role.'),
+    clusterName: required(eksName, 'The EKS cluster has this name.'),
+    association: withDefault(flag, true, 'The stack makes the association. With false you make it.'),
+    region: optional(awsRegion, "The EKS cluster is in this region; without it, in the hub's."),
   }),
   irsa: fields({
-    type: required(literal('irsa')),
-    oidcProviderArn: required(arn('iam', 'an OIDC provider'), "The provider that issues the cluster's tokens."),
+    type: required(literal('irsa'), 'AWS STS gives the relay its role for a token of its ServiceAccount.'),
+    oidcProviderArn: required(
+      asCdk(arn('iam', 'an OIDC provider'), { type: 'iam.IOpenIdConnectProvider', member: 'openIdConnectProviderArn' }),
+      "This provider issues the cluster's tokens.",
+    ),
   }),
   'existing-role': fields({
-    type: required(literal('existing-role')),
-    roleArn: required(roleArn, 'ARN of the role; it may be in another account.'),
-    webIdentity: withDefault(flag, false, "The role trusts the cluster's tokens; otherwise the pod gets its credentials in another way."),
+    type: required(literal('existing-role'), 'The relay has a role that exists already.'),
+    roleArn: required(roleArn, 'The relay has this role, which may be of another account.'),
+    webIdentity: withDefault(flag, false, "The role trusts the cluster's tokens. With false the pod gets its credentials in another way."),
   }),
 }) as Shape<RelayIdentityConfig>;
 
 export const relay: Shape<RelayConfig> = checked(
   fields(
     {
-      namespace: withDefault(dnsLabel, 'fleet-endpoints', 'Namespace of the relay in the cluster.'),
-      replicas: withDefault(integer(1, 3), 2, 'Replicas of the relay: one leads, the others are standbys on other nodes.'),
-      resyncSeconds: withDefault(integer(60, 86_400), 1800, 'Seconds between two full lists.'),
-      identity: required(identity, 'Identity of the relay in AWS.'),
+      namespace: withDefault(dnsLabel, 'fleet-endpoints', 'The relay runs in this namespace.'),
+      replicas: withDefault(integer(1, 3), 2, 'This number of relays runs: one leads, the others are standbys on other nodes.'),
+      resyncSeconds: withDefault(seconds(60, 86_400), 1800, 'The relay lists all objects again after this time.'),
+      identity: required(identity, 'The relay has this identity in AWS.'),
       priorityClassName: withDefault(
         matches('the name of a PriorityClass, or "" for none', /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/),
         criticalPriority,
-        'PriorityClass of its pods.',
+        "The relay's pods have this PriorityClass.",
       ),
-      extraEnv: withDefault(extraEnv, [], 'Further environment variables of its container, as in a Pod.'),
-      extraVolumes: withDefault(extraVolumes, [], 'Further volumes of its pod.'),
-      extraVolumeMounts: withDefault(extraVolumeMounts, [], 'Further volume mounts of its container.'),
-      sidecars: withDefault(sidecars, [], 'Further containers of its pod.'),
+      extraEnv: withDefault(extraEnv, [], "The relay's container has these further environment variables, in the form of a Pod."),
+      extraVolumes: withDefault(extraVolumes, [], "The relay's pod has these further volumes."),
+      extraVolumeMounts: withDefault(extraVolumeMounts, [], "The relay's container has these further volume mounts."),
+      sidecars: withDefault(sidecars, [], "The relay's pod has these further containers."),
     },
     'RelayInput',
   ),

@@ -13,7 +13,7 @@ export interface Shape<T> {
 }
 
 type Read<T> = (node: Node | null | undefined, at: At) => T | undefined;
-const shape = <T>(schema: Schema, read: Read<T>): Shape<T> => Object.assign(read, { schema });
+export const shape = <T>(schema: Schema, read: Read<T>): Shape<T> => Object.assign(read, { schema });
 
 export interface At {
   /** Dotted path, for the message. */
@@ -22,8 +22,8 @@ export interface At {
   readonly problem: (what: string, node?: Node | null) => undefined;
   /** Returns the number of problems of the whole document so far. */
   readonly problemCount: () => number;
-  /** Returns true if the text is a placeholder for a later value (a token of the CDK). */
-  readonly isLater?: (value: string) => boolean;
+  /** Returns true if the value is a placeholder for a later one (a token of the CDK). */
+  readonly isLater?: (value: unknown) => boolean;
 }
 
 type Field<T> = { readonly shape: Shape<T>; readonly required: boolean; readonly fallback?: T; readonly doc: string };
@@ -53,11 +53,11 @@ export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
 }
 
 /** The same for a value that a program gives, such as a construct's props. */
-export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater: (text: string) => boolean): T {
+export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater: (value: unknown) => boolean): T {
   return readDocument(new Document(value, { aliasDuplicateObjects: false }), of, () => name, isLater);
 }
 
-function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (text: string) => boolean): T {
+function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (value: unknown) => boolean): T {
   const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
   if (problems.length === 0) problems.push(...resolveAliases(document));
   const at = (path: string, node: Node | null | undefined): At => ({
@@ -170,18 +170,25 @@ export function text<T extends string = string>(allowed: string, test: (value: s
   });
 }
 
-export const literal = <T extends string>(value: T): Shape<T> =>
-  text<T>(JSON.stringify(value), (v) => v === value, { const: value, description: undefined });
-export const oneOf = <T extends string>(...values: readonly T[]): Shape<T> =>
-  text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T), { enum: values, description: undefined });
-
-export function integer(from: number, to: number): Shape<number> {
-  return shape({ type: 'integer', minimum: from, maximum: to }, (node, at) =>
-    isScalar(node) && typeof node.value === 'number' && Number.isInteger(node.value) && node.value >= from && node.value <= to
-      ? node.value
-      : at.problem(`${describe(node)}: a whole number from ${from} to ${to} is needed`),
+/** A value on which the templates depend, so it can't be a placeholder. */
+export const known = <T>(of: Shape<T>): Shape<T> =>
+  shape(of.schema, (node, at) =>
+    isScalar(node) && at.isLater?.(node.value) ? at.problem('a token is given: the value must be known at the synthesis') : of(node, at),
   );
-}
+
+export const literal = <T extends string>(value: T): Shape<T> =>
+  known(text<T>(JSON.stringify(value), (v) => v === value, { const: value, description: undefined }));
+export const oneOf = <T extends string>(...values: readonly T[]): Shape<T> =>
+  known(text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T), { enum: values, description: undefined }));
+
+export const integer = (from: number, to: number): Shape<number> =>
+  known(
+    shape({ type: 'integer', minimum: from, maximum: to }, (node, at) =>
+      isScalar(node) && typeof node.value === 'number' && Number.isInteger(node.value) && node.value >= from && node.value <= to
+        ? node.value
+        : at.problem(`${describe(node)}: a whole number from ${from} to ${to} is needed`),
+    ),
+  );
 
 export const flag: Shape<boolean> = shape({ type: 'boolean' }, (node, at) =>
   isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`),
@@ -224,11 +231,8 @@ export function unique<T>(of: Shape<readonly T[]>, name: string, key: (item: T) 
       const k = item === undefined ? undefined : key(item);
       const first = seen.get(k);
       if (k === undefined) return;
-      if (first !== undefined)
-        at.problem(
-          `[${i}].${name} ${JSON.stringify(k)} is also that of [${first}]: each must be used once`,
-          isSeq(node) ? (node.items[i] as Node) : node,
-        );
+      const where = isSeq(node) ? (node.items[i] as Node) : node;
+      if (first !== undefined) at.problem(`[${i}].${name} ${JSON.stringify(k)} is also that of [${first}]: each must be used once`, where);
       else seen.set(k, i);
     });
     return items;

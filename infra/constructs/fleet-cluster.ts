@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -7,7 +7,6 @@ import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
-import { readValue } from '#infra/config/yaml-shape.ts';
 import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
@@ -21,9 +20,10 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import type { ClusterInput } from './props.ts';
+import { readProps } from './read-props.ts';
 
 export interface FleetClusterProps extends ClusterInput {
-  /** In the same account and region. */
+  /** The hub of the cluster is in the same account and region. */
   readonly hub: IFleetHub;
 }
 
@@ -35,7 +35,7 @@ export class FleetCluster extends Construct {
 
   constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {
     super(scope, id);
-    const cluster = readValue(`FleetCluster ${this.node.path}`, input, clusterShape, Token.isUnresolved);
+    const cluster = readProps(`FleetCluster ${this.node.path}`, input, clusterShape);
     const { settings } = hub;
     this.#check(cluster, hub);
     const queues = new ClusterQueues(this, 'Queues', {
@@ -78,9 +78,12 @@ export class FleetCluster extends Construct {
   }
 
   #check(cluster: ClusterConfig, hub: IFleetHub): void {
-    if (takesPart(cluster) && !hub.settings.clusterset) throw new Error(`FleetCluster ${this.node.path}: ${noSet(cluster)}`);
-    const missing = hub.missingAccess(cluster);
-    if (missing) throw new Error(`FleetCluster ${this.node.path}: ${missing}`);
+    try {
+      if (takesPart(cluster) && !hub.settings.clusterset) throw new Error(noSet(cluster));
+      hub.admit(cluster);
+    } catch (error) {
+      throw new Error(`FleetCluster ${this.node.path}: ${(error as Error).message}`, { cause: error });
+    }
   }
 
   /** EKS in this account: its API knows the functions by their roles. */

@@ -1,17 +1,20 @@
-import { CfnOutput, Stack, Token } from 'aws-cdk-lib';
+import { CfnOutput, Names, type RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
-import type { Config, HubConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, Config, HubConfig, VpcConfig } from '#infra/config/config.ts';
+import { brokenRule } from '#infra/config/config-rules.ts';
 import { configShape } from '#infra/config/config-shape.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
-import { readValue } from '#infra/config/yaml-shape.ts';
 import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
 import { saveQueries } from '#infra/monitoring/queries.ts';
+import { checkRoom, grantAccessToOneMore } from '#infra/stages/cluster-access.ts';
 import { onlyThese } from '#infra/stages/cluster-queues.ts';
 import { DeadLetters } from '#infra/stages/dead-letters.ts';
-import { networkOf } from '#infra/stages/function.ts';
+import type { Network } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest-stage.ts';
 import { Register } from '#infra/stages/register-stage.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
@@ -22,14 +25,30 @@ import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import { type FleetHubAttributes, importedHub } from './imported-hub.ts';
 import type { ClusterInput, HubInput } from './props.ts';
+import { readProps } from './read-props.ts';
 
 export interface FleetHubProps extends HubInput {
   /**
-   * The clusters that the hub writes to. Its functions get rights to their credentials. Omitted clusters must be within `access`.
+   * The name begins the names of queues, roles, functions' logs and dashboards. It has 1 to 20 letters and digits, and begins with a letter.
+   * @default - made of the stack's name and the construct's path
    */
+  readonly name?: string | undefined;
+  /** The hub writes to these clusters of other apps, besides each FleetCluster of this app. Patterns of `access` serve the same purpose. @default [] */
   readonly clusters?: readonly ClusterInput[] | undefined;
-  /** The hub's table, if it is in a stack of its own. There it outlives the hub's other resources. */
+  /** The hub uses this table. In a stack of its own a table outlives the hub's other resources. @default - a table of the hub's own */
   readonly table?: FleetTable | undefined;
+  /** With DESTROY the hub's own table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */
+  readonly removalPolicy?: RemovalPolicy | undefined;
+  /** Sync and sweep run in this VPC, to reach private API servers. @default - no VPC */
+  readonly vpc?: IVpc | undefined;
+  /** Sync and sweep are in these subnets of the VPC, which have routes to the API servers and to AWS. @default - the private subnets */
+  readonly vpcSubnets?: SubnetSelection | undefined;
+  /** Sync and sweep have these security groups. @default - a group of its own for each function */
+  readonly securityGroups?: readonly ISecurityGroup[] | undefined;
+  /** In the VPC sync and sweep use this proxy (http://HOST:PORT) for all HTTPS: AWS and the API servers. @default - no proxy */
+  readonly httpsProxy?: string | undefined;
+  /** Sync and sweep reach these hosts without the proxy. @default [] */
+  readonly noProxy?: readonly string[] | undefined;
 }
 
 /** Everything that all clusters share: functions, dead letters, alarms, dashboards, and a table unless one is given. */
@@ -47,18 +66,33 @@ export class FleetHub extends Construct implements IFleetHub {
   readonly sweep: Sweep;
   readonly register: Register;
   readonly #config: Config;
+  /** Clusters whose constructs are made. */
+  readonly #made = new Map<string, ClusterConfig>();
 
-  constructor(scope: Construct, id: string, { clusters = [], table, ...input }: FleetHubProps = {}) {
+  constructor(scope: Construct, id: string, props: FleetHubProps = {}) {
     super(scope, id);
-    const given = { hub: input, clusters };
-    this.#config = readValue(`FleetHub ${this.node.path}`, given, configShape, Token.isUnresolved);
-    const { hub } = this.#config;
-    this.settings = hub;
-    this.table = table ?? new FleetTable(this, 'Snapshot', hub);
-    const stage = { hub, table: this.table.table };
-    const network = hub.vpc && networkOf(this, hub.vpc);
+    const { name = Names.uniqueResourceName(this, { maxLength: 20 }), clusters = [], table, removalPolicy, ...rest } = props;
+    const { vpc, vpcSubnets, securityGroups, httpsProxy, noProxy, ...input } = rest;
+    const { region } = Stack.of(this);
+    const given = { ...input, name, ...(!Token.isUnresolved(region) && { region }), vpc: vpc && vpcConfig(vpc, rest) };
+    this.#config = readProps(`FleetHub ${this.node.path}`, { hub: given, clusters }, configShape);
+    const { capacity, warmThroughput, encryption, ...hub } = this.#config.hub;
+    const tableKey = encryption.table && Key.fromKeyArn(this, 'TableKey', encryption.table);
+    if (table && (capacity || warmThroughput || tableKey || removalPolicy))
+      throw new Error(
+        `FleetHub ${this.node.path}: table is given, so capacity, warmThroughput, encryption.table and removalPolicy belong to FleetTable`,
+      );
+    this.table = table ?? new FleetTable(this, 'Snapshot', { capacity, warmThroughput, encryptionKey: tableKey || undefined, removalPolicy });
+    this.settings = { ...this.#config.hub, encryption: { ...encryption, table: this.table.encryptionKey?.keyArn } };
+    const stage = { hub: this.settings, table: this.table.table };
+    const network: Network | undefined = vpc && {
+      vpc,
+      vpcSubnets,
+      securityGroups: securityGroups && [...securityGroups],
+      proxyEnv: { ...(httpsProxy && { HTTPS_PROXY: httpsProxy }), ...(noProxy && noProxy.length > 0 && { NO_PROXY: noProxy.join(',') }) },
+    };
     const reach = { clusters: this.#config.clusters, access: hub.access, network };
-    this.deadLetters = new DeadLetters(this, 'DeadLetters', hub.encryption.queues);
+    this.deadLetters = new DeadLetters(this, 'DeadLetters', encryption.queues);
     this.ingest = new Ingest(this, 'Ingest', { ...stage, deadLetters: this.deadLetters });
     this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot: this.table, ...reach });
@@ -79,9 +113,10 @@ export class FleetHub extends Construct implements IFleetHub {
       }
     }
 
-    watchBudget(this, hub);
+    watchBudget(this, this.settings);
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
     this.#putOut();
+    if (props.name === undefined) new CfnOutput(this, 'Name', { value: name });
   }
 
   get registerFunction(): IFunction {
@@ -112,12 +147,18 @@ export class FleetHub extends Construct implements IFleetHub {
     return this.deadLetters.quarantine.queueUrl;
   }
 
-  missingAccess({ id, api }: Parameters<IFleetHub['missingAccess']>[0]): string | undefined {
-    const { access } = this.settings;
-    const isKnown = this.#config.clusters.some((c) => c.id === id) || access.roles.length + access.secrets.length > 0;
-    return api && !isKnown
-      ? `the hub ${this.settings.name} has no right to its credentials: name it in \`clusters\` of FleetHub too, or give \`access\``
-      : undefined;
+  admit(cluster: ClusterConfig): void {
+    const { id } = cluster;
+    const [former, { clusters }] = [this.#made.get(id), this.#config];
+    if (former) throw new Error(`the hub ${this.settings.name} has a FleetCluster with the id ${id} already: each cluster needs its own`);
+    this.#made.set(id, cluster);
+    if (clusters.some((known) => known.id === id)) return;
+    const others = [...this.#made.values()].filter((made) => clusters.every((known) => known.id !== made.id));
+    const all = { hub: this.#config.hub, clusters: [...clusters, ...others] };
+    const broken = brokenRule(all);
+    if (broken) throw new Error(broken);
+    checkRoom(all.clusters, all.hub.access);
+    for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, all.hub.access);
   }
 
   /** Outputs for operators, relays and FleetHub.fromAttributes. */
@@ -138,11 +179,10 @@ export class FleetHub extends Construct implements IFleetHub {
 
   #monitor(): Monitoring {
     const { ingest, sync, sweep } = this;
-    const { hub } = this.#config;
     return new Monitoring(this, 'Monitoring', {
-      hub,
+      hub: this.settings,
       sources: {
-        namespace: metricsNamespaceOf(hub.name),
+        namespace: metricsNamespaceOf(this.settings.name),
         tableName: this.table.table.tableName,
         functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
         newVersion: (role) => newVersionOf(this[role].live),
@@ -153,4 +193,16 @@ export class FleetHub extends Construct implements IFleetHub {
       },
     });
   }
+}
+
+/** As clusters.yaml has it. */
+function vpcConfig(vpc: IVpc, { vpcSubnets, securityGroups = [], httpsProxy, noProxy }: FleetHubProps): Partial<VpcConfig> {
+  const { subnetIds } = vpc.selectSubnets(vpcSubnets);
+  return {
+    vpcId: vpc.vpcId,
+    subnetIds,
+    securityGroupIds: securityGroups.map((group) => group.securityGroupId),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    ...(noProxy && { noProxy }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct, IDependable } from 'constructs';
-import type { HubConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 
 /** The attributes of a hub that the stack of a cluster uses. */
 export interface IFleetHub extends IConstruct {
@@ -15,6 +15,6 @@ export interface IFleetHub extends IConstruct {
   readonly sweepRoleArn: string;
   readonly parkedQueueUrl: string;
   readonly quarantineQueueUrl: string;
-  /** Why its functions could not reach the API of this cluster. */
-  missingAccess(cluster: { readonly id: string; readonly api?: { readonly auth: { readonly type: string } } | undefined }): string | undefined;
+  /** Gives the hub's functions their rights for a cluster. Throws if the hub cannot serve it. */
+  admit(cluster: ClusterConfig): void;
 }

@@ -1,14 +1,15 @@
-import { Token } from 'aws-cdk-lib';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { hubShape } from '#infra/config/hub-shape.ts';
-import { readValue } from '#infra/config/yaml-shape.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import type { HubInput } from './props.ts';
+import { readProps } from './read-props.ts';
 
 /** The outputs of a hub's stack, and the settings that its clusters' stacks share. Both apps must have the same values. */
 export interface FleetHubAttributes
-  extends Pick<HubInput, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl' | 'region'> {
+  extends Pick<HubInput, 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'> {
+  /** The hub has this name: the prop `name`, or output Name. */
+  readonly name: string;
   readonly registerFunctionArn: string;
   readonly ingestFunctionArn: string;
   readonly syncFunctionArn: string;
@@ -32,7 +33,7 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
     ...hub
   } = attributes;
   class ImportedHub extends Construct implements IFleetHub {
-    readonly settings = readValue(`FleetHub ${this.node.path}`, hub, hubShape, Token.isUnresolved);
+    readonly settings = readProps(`FleetHub ${this.node.path}`, hub, hubShape);
     readonly registerFunction = LambdaFunction.fromFunctionArn(this, 'Register', registerFunctionArn);
     readonly ingestFunction = LambdaFunction.fromFunctionArn(this, 'Ingest', ingestFunctionArn);
     readonly syncFunction = LambdaFunction.fromFunctionArn(this, 'Sync', syncFunctionArn);
@@ -42,8 +43,8 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
     readonly sweepRoleArn = sweepRoleArn;
     readonly parkedQueueUrl = parkedQueueUrl;
     readonly quarantineQueueUrl = quarantineQueueUrl;
-    /** Its own app knows. */
-    missingAccess = (): undefined => undefined;
+    /** The hub's own app grants the rights. */
+    admit(): void {}
   }
   return new ImportedHub(scope, id);
 }

@@ -1,250 +1,240 @@
 /** The props of the constructs: what clusters.yaml has. Made from infra/config by `npm run props`; test/infra/props.test.ts compares. */
 
+import type { Duration } from 'aws-cdk-lib';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import type * as logs from 'aws-cdk-lib/aws-logs';
+import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import type * as sns from 'aws-cdk-lib/aws-sns';
+
 export interface HubInput {
-  /** Begins every stack's name: two hubs in one account need two names. Allowed: 1 to 20 letters and digits, beginning with a letter. @default "FleetEndpoints" */
-  readonly name?: string | undefined;
-  /** AWS account of the hub; by default the credentials' account. Allowed: an account id of 12 digits, in quotes. */
-  readonly account?: string | undefined;
-  /** AWS region of the hub; by default the credentials' region. Allowed: a region such as eu-central-1. */
-  readonly region?: string | undefined;
-  /** Retention of the functions' logs, in days. @default 14 */
-  readonly logRetentionDays?: number | undefined;
-  /** The account's quota for concurrent executions: all concurrency may add up to four fifths. @default 1000 */
-  readonly lambdaConcurrencyLimit?: number | undefined;
-  /** Keeps executions for sweep and register; Lambda refuses that where fewer than 100 would be left for the rest. @default false */
-  readonly reserveConcurrency?: boolean | undefined;
-  /** Who may send to queues besides relays and functions: the people who run redrive and cluster. @default [] */
-  readonly operatorRoleArns?: readonly string[] | undefined;
-  /** Patterns that the clusters' secrets and roles are within, for hundreds of clusters, or clusters whose stacks are in other apps. @default {"secrets":[],"roles":[]} */
-  readonly access?:
-    | {
-        /** Patterns of secret ARNs in Secrets Manager. @default [] */
-        readonly secrets?: readonly string[] | undefined;
-        /** Patterns of role ARNs in IAM. @default [] */
-        readonly roles?: readonly string[] | undefined;
-      }
-    | undefined;
-  /** Customer-managed KMS keys; AWS's own keys by default. @default {} */
-  readonly encryption?:
-    | {
-        /** ARN of the KMS key of the table; needs region. Allowed: the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/…. */
-        readonly table?: string | undefined;
-        /** ARN of the KMS key of the queues. Allowed: the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/…. */
-        readonly queues?: string | undefined;
-        /** ARN of the KMS key of the logs; its policy must admit CloudWatch Logs. Allowed: the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/…. */
-        readonly logs?: string | undefined;
-      }
-    | undefined;
-  /** Provisioned units a second of the table, and again of its index, with auto scaling to 70 % use; on demand by default (docs/cost.md). */
-  readonly capacity?:
-    | {
-        readonly reads: {
-          readonly min: number;
-          readonly max: number;
-        };
-        readonly writes: {
-          readonly min: number;
-          readonly max: number;
-        };
-      }
-    | undefined;
-  /** Throughput that the table serves at once, before it has scaled with use. */
-  readonly warmThroughput?:
-    | {
-        /** Read units a second. */
-        readonly reads: number;
-        /** Write units a second. */
-        readonly writes: number;
-      }
-    | undefined;
+  /** CloudWatch Logs keeps the functions' logs for this time. @default 14 days */
+  readonly logRetention?: logs.RetentionDays;
+  /** The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it. @default 1000 */
+  readonly lambdaConcurrencyLimit?: number;
+  /** Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions. @default false */
+  readonly reserveConcurrency?: boolean;
+  /** These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`. @default [] */
+  readonly operatorRoleArns?: readonly string[];
+  /** The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps. */
+  readonly access?: {
+    /** These patterns match the ARNs of secrets in Secrets Manager. @default [] */
+    readonly secrets?: readonly string[];
+    /** These patterns match the ARNs of roles in IAM. @default [] */
+    readonly roles?: readonly string[];
+  };
+  /** KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do. */
+  readonly encryption?: {
+    /** This KMS key encrypts the table. The region of the hub must be known. */
+    readonly table?: kms.IKey | string;
+    /** This KMS key encrypts the queues. */
+    readonly queues?: kms.IKey | string;
+    /** This KMS key encrypts the logs. Its policy must admit CloudWatch Logs. */
+    readonly logs?: kms.IKey | string;
+  };
+  /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
+  readonly capacity?: {
+    /** Read units a second stay within these bounds. */
+    readonly reads: {
+      /** At least this number of units a second is provisioned. */
+      readonly min: number;
+      /** At most this number of units a second is provisioned. */
+      readonly max: number;
+    };
+    /** Write units a second stay within these bounds. */
+    readonly writes: {
+      /** At least this number of units a second is provisioned. */
+      readonly min: number;
+      /** At most this number of units a second is provisioned. */
+      readonly max: number;
+    };
+  };
+  /** The table serves this throughput at once, before it has scaled with use. */
+  readonly warmThroughput?: {
+    /** The table serves this number of read units a second. */
+    readonly reads: number;
+    /** The table serves this number of write units a second. */
+    readonly writes: number;
+  };
   /** Another number makes the next deploy register every cluster again. @default 0 */
-  readonly registrationEpoch?: number | undefined;
-  /** VPC in which sync and sweep run, to reach private API endpoints. */
-  readonly vpc?:
-    | {
-        /** Id of the VPC. Allowed: the id of a VPC, vpc-…. */
-        readonly vpcId: string;
-        /** Private subnets with routes to the API servers and to AWS. */
-        readonly subnetIds: readonly string[];
-        /** Security groups of the functions; the hub does not change them. */
-        readonly securityGroupIds: readonly string[];
-        /** Proxy of sync and sweep for all HTTPS: AWS and the API servers. Allowed: the address of a proxy, http://HOST:PORT, without user and path. */
-        readonly httpsProxy?: string | undefined;
-        /** Hosts that sync and sweep reach without the proxy. @default [] */
-        readonly noProxy?: readonly string[] | undefined;
-      }
-    | undefined;
-  /** Topics that receive the alarms. @default {} */
-  readonly alarms?:
-    | {
-        /** Topic of alarms that page. Allowed: the ARN of a topic, arn:aws:sns:…. */
-        readonly pageTopicArn?: string | undefined;
-        /** Topic of alarms that can wait for working hours. Allowed: the ARN of a topic, arn:aws:sns:…. */
-        readonly ticketTopicArn?: string | undefined;
-      }
-    | undefined;
-  /** Segments of the functions' invocations for X-Ray. @default false */
-  readonly tracing?: boolean | undefined;
-  /** Metrics kept for each cluster: `few` keeps three and all metrics of trouble, `all` adds upstream's gauges. @default "few" */
-  readonly clusterMetrics?: 'few' | 'all' | undefined;
-  /** Monthly budget of the whole account, US dollars: a ticket at 80 %, and if the forecast exceeds it. */
-  readonly monthlyBudget?: number | undefined;
-  /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures; `at-once` shifts all of it. @default "gradual" */
-  readonly rollout?: 'gradual' | 'at-once' | undefined;
-  /** Settings that all exporters and importers of Services share. */
-  readonly clusterset?:
-    | {
-        /** Name of the set. A namespace takes imports if its label fleet-endpoints/clusterset has this value. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
-        readonly name: string;
-        /** Endpoints of a silent cluster: `keep` leaves them in the importers, `evictAfter` removes them after evictAfterSeconds if its API does not answer either. @default "keep" */
-        readonly silence?: 'keep' | 'evictAfter' | undefined;
-        /** Seconds of silence before an eviction. A cluster counts as silent after 90 s, so smaller values act like 90. @default 300 */
-        readonly evictAfterSeconds?: number | undefined;
-        /** Seconds for which changes of an exported Service are batched before its importers run. @default 2 */
-        readonly importBatchSeconds?: number | undefined;
-        /** Namespaces that take imports: `labelled` ones, or `all` except default, kube-system and the like. @default "labelled" */
-        readonly sameness?: 'labelled' | 'all' | undefined;
-        /** Export that decides where exports of a name differ: `sticky` keeps the present one, `oldest` takes the oldest, as the API specifies. @default "sticky" */
-        readonly precedence?: 'sticky' | 'oldest' | undefined;
-      }
-    | undefined;
-  /** Address at which docs/runbook.md can be read: alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
-  readonly runbookUrl?: string | undefined;
+  readonly registrationEpoch?: number;
+  /** Topics receive the alarms. */
+  readonly alarms?: {
+    /** This topic receives the alarms that page. */
+    readonly pageTopic?: sns.ITopic;
+    /** The ARN may be given instead of pageTopic. */
+    readonly pageTopicArn?: string;
+    /** This topic receives the alarms that can wait for working hours. */
+    readonly ticketTopic?: sns.ITopic;
+    /** The ARN may be given instead of ticketTopic. */
+    readonly ticketTopicArn?: string;
+  };
+  /** The functions send segments of their invocations to X-Ray. @default false */
+  readonly tracing?: boolean;
+  /** `few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges. @default "few" */
+  readonly clusterMetrics?: 'few' | 'all';
+  /** The whole account has this budget, in US dollars a month. The ticket topic receives a message at 80 %, and if the forecast exceeds it. */
+  readonly monthlyBudget?: number;
+  /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
+  readonly rollout?: 'gradual' | 'at-once';
+  /** All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md). */
+  readonly clusterset?: {
+    /** The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
+    readonly name: string;
+    /** `keep` leaves the endpoints of a silent cluster in the importers. `evictAfter` removes them if its API does not answer either. @default "keep" */
+    readonly silence?: 'keep' | 'evictAfter';
+    /** An eviction comes after this time of silence. A cluster counts as silent after 90 s, so a shorter time acts like 90 s. @default Duration.seconds(300) */
+    readonly evictAfter?: Duration;
+    /** Changes of an exported Service are batched for this time before its importers run. @default Duration.seconds(2) */
+    readonly importBatch?: Duration;
+    /** `labelled` namespaces take imports, or `all` except default, kube-system and the like. @default "labelled" */
+    readonly sameness?: 'labelled' | 'all';
+    /** Where exports of a name differ, `sticky` keeps the present one, and `oldest` takes the oldest, as the API specifies. @default "sticky" */
+    readonly precedence?: 'sticky' | 'oldest';
+  };
+  /** docs/runbook.md can be read at this address. Alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
+  readonly runbookUrl?: string;
 }
 
 export interface ClusterInput {
-  /** Names stacks and queues; it stays. Allowed: 1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-". */
+  /** The id names the stack and the queues of the cluster. It can never change. Allowed: 1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-". */
   readonly id: string;
-  /** Initial mode; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. shadow compares, active writes, paused does nothing. @default "shadow" */
-  readonly mode?: 'shadow' | 'active' | 'paused' | undefined;
-  /** Initial switch for Services that opt in by annotation; like mode, a deploy does not switch it back. @default "off" */
-  readonly optIn?: 'off' | 'shadow' | 'active' | undefined;
-  /** Imports of Services that other clusters of the set export. shadow computes, active writes. A preview: docs/clusterset.md. @default "off" */
-  readonly imports?: 'off' | 'shadow' | 'active' | undefined;
-  /** Exports that the cluster may make; nothing by default. A preview: docs/clusterset.md. */
-  readonly exports?:
-    | {
-        /** Namespaces whose Services may be exported, or all; [] prepares the cluster and exports nothing. */
-        readonly namespaces: readonly string[] | 'all';
-        /** Ranges of its pod addresses. Importers accept no other address. */
-        readonly podCidrs: readonly string[];
-        /** Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets. @default false */
-        readonly allowOverlap?: boolean | undefined;
-        /** Lets the cluster's roles edit and admin make ServiceExports. The API's CRDs grant that to no role. @default false */
-        readonly editorsMayExport?: boolean | undefined;
-      }
-    | undefined;
-  /** Failure domain of the cluster in a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
-  readonly region?: string | undefined;
-  /** Settings of the two controllers. @default {"batchPeriodSeconds":0,"maxEndpointsPerSlice":100,"endpoints":true,"slices":true,"historyDays":7} */
-  readonly settings?:
-    | {
-        /** Seconds from a pod's change to its wake-up, as endpointUpdatesBatchPeriod of kube-controller-manager. @default 0 */
-        readonly batchPeriodSeconds?: number | undefined;
-        /** As --max-endpoints-per-slice of kube-controller-manager. @default 100 */
-        readonly maxEndpointsPerSlice?: number | undefined;
-        /** Runs the Endpoints controller. @default true */
-        readonly endpoints?: boolean | undefined;
-        /** Runs the EndpointSlice controller. @default true */
-        readonly slices?: boolean | undefined;
-        /** Days for which the history of a service is kept; 0 keeps none. @default 7 */
-        readonly historyDays?: number | undefined;
-        /** For Services that opt in by annotation. */
-        readonly optIn?:
-          | {
-              /** Deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
-              readonly cleanup?: boolean | undefined;
-            }
-          | undefined;
-      }
-    | undefined;
-  /** Batches handled at a time, by each function. @default {"ingest":10,"sync":20} */
-  readonly concurrency?:
-    | {
-        /** Concurrent batches of ingest. @default 10 */
-        readonly ingest?: number | undefined;
-        /** Concurrent batches of sync. @default 20 */
-        readonly sync?: number | undefined;
-      }
-    | undefined;
-  /** Severity of the alarms of the cluster's state: a silent relay, an open circuit, a closed gate. @default "ticket" */
-  readonly alarms?: 'page' | 'ticket' | undefined;
-  /** API server of the cluster. Only writing needs it. */
-  readonly api?:
-    | {
-        /** Address of the API server, https://HOST[:PORT]. Allowed: https://HOST[:PORT] without path, user or query. */
-        readonly url: string;
-        /** Certificate authority of the API server; by default the public authorities. EKS needs it. Allowed: one or more certificates in PEM, or the base64 of that. */
-        readonly ca?: string | undefined;
-        /** Credentials of the hub. */
-        readonly auth:
-          | {
-              readonly type: 'eks';
-              /** Name of the EKS cluster; tokens are made for it. Allowed: the name of an EKS cluster. */
-              readonly clusterName: string;
-              /** Region of the EKS cluster; the hub's by default. Allowed: a region such as eu-central-1. */
-              readonly region?: string | undefined;
-              /** A role of the cluster's account that the hub's functions assume. Allowed: the ARN of a role, arn:aws:iam:…. */
-              readonly roleArn?: string | undefined;
-              /** Lets the hub's functions in through an access entry of EKS, in the same account and region. @default false */
-              readonly accessEntry?: boolean | undefined;
-            }
-          | {
-              readonly type: 'web-identity';
-              /** Audience of AWS's outbound identity tokens that the API server's AuthenticationConfiguration accepts. Allowed: an audience of 1 to 1000 characters. */
-              readonly audience: string;
-            }
-          | {
-              readonly type: 'secret';
-              /** A secret in JSON: a token, or a client certificate with its key. Never a kubeconfig. Allowed: the ARN of a secret, arn:aws:secretsmanager:…. */
-              readonly secretArn: string;
-              /** The key of your own that encrypts the secret. Allowed: the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/…. */
-              readonly kmsKeyArn?: string | undefined;
-            };
-      }
-    | undefined;
-  /** The relay, which runs in the cluster. */
+  /** The cluster begins in this mode: `shadow` compares, `active` writes, `paused` does nothing. `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. @default "shadow" */
+  readonly mode?: 'shadow' | 'active' | 'paused';
+  /** The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back. @default "off" */
+  readonly optIn?: 'off' | 'shadow' | 'active';
+  /** The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md). @default "off" */
+  readonly imports?: 'off' | 'shadow' | 'active';
+  /** The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md). */
+  readonly exports?: {
+    /** Services of these namespaces may be exported, or of all. [] prepares the cluster and exports nothing. */
+    readonly namespaces: readonly string[] | 'all';
+    /** The addresses of its pods are in these ranges. Importers accept no other address. */
+    readonly podCidrs: readonly string[];
+    /** Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets. @default false */
+    readonly allowOverlap?: boolean;
+    /** The cluster's roles edit and admin may make ServiceExports. The API's CRDs grant that to no role. @default false */
+    readonly editorsMayExport?: boolean;
+  };
+  /** The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
+  readonly region?: string;
+  /** The two controllers have these settings. */
+  readonly settings?: {
+    /** A pod's change wakes its Services after this time, as with endpointUpdatesBatchPeriod of kube-controller-manager. @default Duration.seconds(0) */
+    readonly batchPeriod?: Duration;
+    /** A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager. @default 100 */
+    readonly maxEndpointsPerSlice?: number;
+    /** The Endpoints controller runs. @default true */
+    readonly endpoints?: boolean;
+    /** The EndpointSlice controller runs. @default true */
+    readonly slices?: boolean;
+    /** The history of a Service is kept for this time; 0 keeps none. @default Duration.days(7) */
+    readonly history?: Duration;
+    /** These settings apply to Services that opt in by annotation. */
+    readonly optIn?: {
+      /** The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
+      readonly cleanup?: boolean;
+    };
+  };
+  /** Each function handles a limited number of batches of the cluster at a time. */
+  readonly concurrency?: {
+    /** Ingest handles at most this number of batches at a time. @default 10 */
+    readonly ingest?: number;
+    /** Sync handles at most this number of batches at a time. @default 20 */
+    readonly sync?: number;
+  };
+  /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, a closed gate. @default "ticket" */
+  readonly alarms?: 'page' | 'ticket';
+  /** The hub reaches the API server of the cluster here. Only writing needs it. */
+  readonly api?: {
+    /** The API server has this address. Allowed: https://HOST[:PORT] without path, user or query. */
+    readonly url: string;
+    /** This authority signs the API server's certificate; without it, a public authority does. EKS needs it. Allowed: one or more certificates in PEM, or the base64 of that. */
+    readonly ca?: string;
+    /** The hub has these credentials. */
+    readonly auth:
+      | {
+          /** EKS knows the hub's functions by their roles. */
+          readonly type: 'eks';
+          /** The EKS cluster has this name. Tokens are made for it. Allowed: the name of an EKS cluster. */
+          readonly clusterName: string;
+          /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
+          readonly region?: string;
+          /** The hub's functions assume this role of the cluster's account. */
+          readonly role?: iam.IRole;
+          /** The ARN may be given instead of role. */
+          readonly roleArn?: string;
+          /** An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region. @default false */
+          readonly accessEntry?: boolean;
+        }
+      | {
+          /** Tokens of AWS's outbound web identity authenticate the hub's functions. */
+          readonly type: 'web-identity';
+          /** The tokens have this audience, which the API server's AuthenticationConfiguration accepts. Allowed: an audience of 1 to 1000 characters. */
+          readonly audience: string;
+        }
+      | {
+          /** A secret in Secrets Manager has the credentials. */
+          readonly type: 'secret';
+          /** This secret is JSON with a token, or with a client certificate and its key. A kubeconfig is refused. */
+          readonly secret?: secretsmanager.ISecret;
+          /** The ARN may be given instead of secret. */
+          readonly secretArn?: string;
+          /** This KMS key of your own encrypts the secret. */
+          readonly kmsKey?: kms.IKey;
+          /** The ARN may be given instead of kmsKey. */
+          readonly kmsKeyArn?: string;
+        };
+  };
+  /** The relay runs in the cluster with these settings. */
   readonly relay: RelayInput;
 }
 
 export interface RelayInput {
-  /** Namespace of the relay in the cluster. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". @default "fleet-endpoints" */
-  readonly namespace?: string | undefined;
-  /** Replicas of the relay: one leads, the others are standbys on other nodes. @default 2 */
-  readonly replicas?: number | undefined;
-  /** Seconds between two full lists. @default 1800 */
-  readonly resyncSeconds?: number | undefined;
-  /** Identity of the relay in AWS. */
+  /** The relay runs in this namespace. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". @default "fleet-endpoints" */
+  readonly namespace?: string;
+  /** This number of relays runs: one leads, the others are standbys on other nodes. @default 2 */
+  readonly replicas?: number;
+  /** The relay lists all objects again after this time. @default Duration.seconds(1800) */
+  readonly resync?: Duration;
+  /** The relay has this identity in AWS. */
   readonly identity:
     | {
+        /** EKS Pod Identity gives the relay its role. */
         readonly type: 'pod-identity';
-        /** Name of the EKS cluster. Allowed: the name of an EKS cluster. */
+        /** The EKS cluster has this name. Allowed: the name of an EKS cluster. */
         readonly clusterName: string;
-        /** The stack makes the association; otherwise you make it. @default true */
-        readonly association?: boolean | undefined;
-        /** Region of the cluster, if it is not the hub's region. Allowed: a region such as eu-central-1. */
-        readonly region?: string | undefined;
+        /** The stack makes the association. With false you make it. @default true */
+        readonly association?: boolean;
+        /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
+        readonly region?: string;
       }
     | {
+        /** AWS STS gives the relay its role for a token of its ServiceAccount. */
         readonly type: 'irsa';
-        /** The provider that issues the cluster's tokens. Allowed: the ARN of an OIDC provider, arn:aws:iam:…. */
-        readonly oidcProviderArn: string;
+        /** This provider issues the cluster's tokens. */
+        readonly oidcProvider?: iam.IOpenIdConnectProvider;
+        /** The ARN may be given instead of oidcProvider. */
+        readonly oidcProviderArn?: string;
       }
     | {
+        /** The relay has a role that exists already. */
         readonly type: 'existing-role';
-        /** ARN of the role; it may be in another account. Allowed: the ARN of a role, arn:aws:iam:…. */
-        readonly roleArn: string;
-        /** The role trusts the cluster's tokens; otherwise the pod gets its credentials in another way. @default false */
-        readonly webIdentity?: boolean | undefined;
+        /** The relay has this role, which may be of another account. */
+        readonly role?: iam.IRole;
+        /** The ARN may be given instead of role. */
+        readonly roleArn?: string;
+        /** The role trusts the cluster's tokens. With false the pod gets its credentials in another way. @default false */
+        readonly webIdentity?: boolean;
       };
-  /** PriorityClass of its pods. Allowed: the name of a PriorityClass, or "" for none. @default "system-cluster-critical" */
-  readonly priorityClassName?: string | undefined;
-  /** Further environment variables of its container, as in a Pod. @default [] */
-  readonly extraEnv?: readonly { readonly [key: string]: unknown }[] | undefined;
-  /** Further volumes of its pod. @default [] */
-  readonly extraVolumes?: readonly { readonly [key: string]: unknown }[] | undefined;
-  /** Further volume mounts of its container. @default [] */
-  readonly extraVolumeMounts?: readonly { readonly [key: string]: unknown }[] | undefined;
-  /** Further containers of its pod. @default [] */
-  readonly sidecars?: readonly { readonly [key: string]: unknown }[] | undefined;
+  /** The relay's pods have this PriorityClass. Allowed: the name of a PriorityClass, or "" for none. @default "system-cluster-critical" */
+  readonly priorityClassName?: string;
+  /** The relay's container has these further environment variables, in the form of a Pod. @default [] */
+  readonly extraEnv?: readonly { readonly [key: string]: unknown }[];
+  /** The relay's pod has these further volumes. @default [] */
+  readonly extraVolumes?: readonly { readonly [key: string]: unknown }[];
+  /** The relay's container has these further volume mounts. @default [] */
+  readonly extraVolumeMounts?: readonly { readonly [key: string]: unknown }[];
+  /** The relay's pod has these further containers. @default [] */
+  readonly sidecars?: readonly { readonly [key: string]: unknown }[];
 }

@@ -8,4 +8,4 @@ export type { IFleetHub } from '#infra/constructs/hub-interface.ts';
 export type { FleetHubAttributes } from '#infra/constructs/imported-hub.ts';
 export type { ClusterInput, HubInput, RelayInput } from '#infra/constructs/props.ts';
 export { addFleet, type Fleet } from '#infra/stacks/fleet-stacks.ts';
-export { Snapshot as FleetTable, type SnapshotConfig as FleetTableProps } from '#infra/stages/snapshot-table.ts';
+export { Snapshot as FleetTable, type SnapshotProps as FleetTableProps } from '#infra/stages/snapshot-table.ts';

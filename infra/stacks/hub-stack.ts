@@ -1,7 +1,8 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
+import { SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
-import type { Config } from '#infra/config/config.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import type { Config, VpcConfig } from '#infra/config/config.ts';
+import { FleetHub, type FleetHubProps } from '#infra/constructs/fleet-hub.ts';
 import type { Snapshot } from '#infra/stages/snapshot-table.ts';
 
 export interface HubStackProps extends StackProps {
@@ -15,7 +16,26 @@ export class HubStack extends Stack {
 
   constructor(scope: Construct, id: string, { config: { hub, clusters }, snapshot, ...props }: HubStackProps) {
     super(scope, id, props);
+    const { account: _, region: __, capacity: ___, warmThroughput: ____, vpc, encryption, ...settings } = hub;
+    const { queues, logs } = encryption;
     // The id leaves no trace in the logical ids: they are as if the construct's parts were the stack's own.
-    this.hub = new FleetHub(this, 'Default', { ...hub, clusters, table: snapshot });
+    this.hub = new FleetHub(this, 'Default', {
+      ...settings,
+      encryption: { queues, logs },
+      clusters,
+      table: snapshot,
+      ...(vpc && this.#networkOf(vpc)),
+    });
+  }
+
+  /** By reference: nothing is looked up at synth. */
+  #networkOf({ vpcId, subnetIds, securityGroupIds, httpsProxy, noProxy }: VpcConfig): Partial<FleetHubProps> {
+    return {
+      vpc: Vpc.fromVpcAttributes(this, 'Vpc', { vpcId, availabilityZones: subnetIds.map((_, i) => `zone-${i}`), privateSubnetIds: [...subnetIds] }),
+      vpcSubnets: { subnets: subnetIds.map((id) => Subnet.fromSubnetId(this, id, id)) },
+      securityGroups: securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(this, id, id, { mutable: false })),
+      httpsProxy,
+      noProxy,
+    };
   }
 }

@@ -1,14 +1,22 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { Snapshot, type SnapshotConfig } from '#infra/stages/snapshot-table.ts';
+import type { HubConfig } from '#infra/config/config.ts';
+import { Snapshot } from '#infra/stages/snapshot-table.ts';
 
 /** All that must survive: apart, so that the rest can be replaced. */
 export class SnapshotStack extends Stack {
   readonly snapshot: Snapshot;
 
-  constructor(scope: Construct, id: string, { hub, ...props }: StackProps & { readonly hub?: SnapshotConfig } = {}) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { hub, ...props }: StackProps & { readonly hub?: Partial<Pick<HubConfig, 'capacity' | 'encryption' | 'warmThroughput'>> } = {},
+  ) {
     super(scope, id, { terminationProtection: true, ...props });
-    this.snapshot = new Snapshot(this, 'Snapshot', hub);
+    const { encryption, capacity, warmThroughput } = hub ?? {};
+    const encryptionKey = encryption?.table ? Key.fromKeyArn(this, 'Key', encryption.table) : undefined;
+    this.snapshot = new Snapshot(this, 'Snapshot', { capacity, warmThroughput, encryptionKey });
     this.exportValue(this.snapshot.table.tableName);
   }
 }

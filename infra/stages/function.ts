@@ -1,5 +1,5 @@
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { type ISecurityGroup, type ISubnet, type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
@@ -15,7 +15,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionName } from '#infra/bundle-options.ts';
-import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
+import type { HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import { hubEnv } from '#shared/contract/env.ts';
 import { logGroupNameOf } from '#shared/contract/log-groups.ts';
@@ -42,26 +42,9 @@ export interface HubFunctionProps extends StageProps {
 
 export interface Network {
   readonly vpc: IVpc;
-  readonly subnets: ISubnet[];
-  readonly securityGroups: ISecurityGroup[];
+  readonly vpcSubnets?: SubnetSelection | undefined;
+  readonly securityGroups?: ISecurityGroup[] | undefined;
   readonly proxyEnv: { readonly [name: string]: string };
-}
-
-/** The VPC of the configuration, by reference: nothing is looked up at synth. */
-export function networkOf(scope: Construct, config: VpcConfig): Network {
-  return {
-    vpc: Vpc.fromVpcAttributes(scope, 'Vpc', {
-      vpcId: config.vpcId,
-      availabilityZones: config.subnetIds.map((_, i) => `zone-${i}`),
-      privateSubnetIds: [...config.subnetIds],
-    }),
-    subnets: config.subnetIds.map((id) => Subnet.fromSubnetId(scope, id, id)),
-    securityGroups: config.securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(scope, id, id, { mutable: false })),
-    proxyEnv: {
-      ...(config.httpsProxy && { HTTPS_PROXY: config.httpsProxy }),
-      ...(config.noProxy.length > 0 && { NO_PROXY: config.noProxy.join(',') }),
-    },
-  };
 }
 
 /**
@@ -91,6 +74,7 @@ export class HubFunction extends Construct {
     logGroup.grantWrite(this.role);
     if (props.network) this.#allowNetworkInterfaces();
 
+    const { vpc, vpcSubnets, securityGroups } = props.network ?? {};
     this.fn = new LambdaFunction(this, 'Function', {
       code: functionCode(props.code),
       handler: 'index.handler',
@@ -107,7 +91,7 @@ export class HubFunction extends Construct {
       timeout: props.timeout,
       ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
-      ...(props.network && { vpc: props.network.vpc, vpcSubnets: { subnets: props.network.subnets }, securityGroups: props.network.securityGroups }),
+      ...(vpc && { vpc, ...(vpcSubnets && { vpcSubnets }), ...(securityGroups && { securityGroups }) }),
       environment: {
         [hubEnv.tableName]: table.tableName,
         [hubEnv.hubName]: hub.name,

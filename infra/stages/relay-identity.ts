@@ -1,4 +1,4 @@
-import { Arn, ArnFormat, Stack } from 'aws-cdk-lib';
+import { Arn, ArnFormat, CfnJson, Stack, Token } from 'aws-cdk-lib';
 import { CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import {
   AnyPrincipal,
@@ -69,12 +69,11 @@ export class RelayIdentity extends Construct {
 
   #trusted(namespace: string, identity: Exclude<RelayIdentityConfig, { type: 'existing-role' }>): IPrincipal {
     if (identity.type === 'irsa') {
-      const issuer = Arn.split(identity.oidcProviderArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName;
-      return new FederatedPrincipal(
-        identity.oidcProviderArn,
-        { StringEquals: { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience } },
-        'sts:AssumeRoleWithWebIdentity',
-      );
+      const issuer = Arn.extractResourceName(identity.oidcProviderArn, 'oidc-provider');
+      const claims = { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience };
+      // A template can't have a key that the deploy fills in.
+      const equal = Token.isUnresolved(issuer) ? new CfnJson(this, 'Claims', { value: claims }) : claims;
+      return new FederatedPrincipal(identity.oidcProviderArn, { StringEquals: equal }, 'sts:AssumeRoleWithWebIdentity');
     }
     const equal = {
       'aws:RequestTag/kubernetes-namespace': namespace,

@@ -1,11 +1,20 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, Capacity, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { CapacityConfig, CapacityRange, HubConfig } from '#infra/config/config.ts';
+import type { CapacityConfig, CapacityRange } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
-export type SnapshotConfig = Partial<Pick<HubConfig, 'capacity' | 'encryption' | 'warmThroughput'>>;
+export interface SnapshotProps {
+  /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
+  readonly capacity?: CapacityConfig | undefined;
+  /** The table serves this throughput, in units a second, at once, before it has scaled with use. */
+  readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
+  /** This KMS key encrypts the table; without it, an AWS-owned key does. The stack's region must be known. */
+  readonly encryptionKey?: IKey | undefined;
+  /** With DESTROY the table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */
+  readonly removalPolicy?: RemovalPolicy | undefined;
+}
 
 /** Auto scaling provisions units so that this share of them is used. */
 const targetUsePercent = 70;
@@ -13,9 +22,11 @@ const targetUsePercent = 70;
 /** The one table. Its construct ids are a contract: a changed one replaces the table. */
 export class Snapshot extends Construct {
   readonly table: TableV2;
+  readonly encryptionKey: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { capacity, encryption, warmThroughput }: SnapshotConfig = {}) {
+  constructor(scope: Construct, id: string, { capacity, warmThroughput, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: SnapshotProps = {}) {
     super(scope, id);
+    this.encryptionKey = encryptionKey;
     const warm = warmThroughput && {
       warmThroughput: { readUnitsPerSecond: warmThroughput.reads, writeUnitsPerSecond: warmThroughput.writes },
     };
@@ -26,10 +37,10 @@ export class Snapshot extends Construct {
       billing: provisioned ? Billing.provisioned(provisioned) : Billing.onDemand(),
       timeToLiveAttribute: ttlAttribute,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      ...(encryption?.table && { encryption: TableEncryptionV2.customerManagedKey(Key.fromKeyArn(this, 'Key', encryption.table)) }),
+      deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
+      ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
       ...warm,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
       globalSecondaryIndexes: [
         {
           indexName: dirtyIndex.name,

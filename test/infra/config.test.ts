@@ -232,7 +232,7 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     [
       'a key for the table without its region',
       'hub: { encryption: { table: "arn:aws:kms:eu-west-1:111122223333:key/1" } }',
-      /hub\.encryption\.table needs hub\.region/,
+      /hub\.encryption\.table needs a known region: hub\.region/,
     ],
     [
       'a key of another region',

@@ -273,7 +273,7 @@ describe('alarms', () => {
   it('alarms of a hub of constructs take a topic of the same app, whose ARN is known at the deploy alone', () => {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Hub', { env: { region: 'eu-central-1' } });
     const page = new Topic(stack, 'Page');
-    new FleetHub(stack, 'Hub', { region: 'eu-central-1', alarms: { pageTopicArn: page.topicArn } });
+    new FleetHub(stack, 'Hub', { alarms: { pageTopic: page } });
     const actions = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')).flatMap(
       (a) => a['Properties'].AlarmActions ?? [],
     );

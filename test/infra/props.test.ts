@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect, it } from 'vitest';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { describe, expect, it } from 'vitest';
 import { configSchema, propsText } from '#infra/config/schema-text.ts';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
 import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import { statementsOf } from './fleet.ts';
 
 /** Without what the formatter decides. */
 const words = (text: string): string => text.replace(/([:(])\s*\|/g, '$1').replace(/\s+/g, '');
@@ -33,7 +35,9 @@ const api = {
 const stack = () => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S');
 
 it('props follow the rules of clusters.yaml, and a mistake names the construct and the allowed values', () => {
-  expect(() => new FleetHub(stack(), 'Hub', { logRetentionDays: 15 })).toThrow(/^FleetHub S\/Hub: hub\.logRetentionDays: 15 is not a retention/);
+  expect(() => new FleetHub(stack(), 'Hub', { logRetention: 15 as RetentionDays })).toThrow(
+    /^FleetHub S\/Hub: hub\.logRetentionDays: 15 is not a retention/,
+  );
   const scope = stack();
   const hub = new FleetHub(scope, 'Hub');
   expect(() => new FleetCluster(scope, 'A', { hub, id: 'Shop', relay })).toThrow(/^FleetCluster S\/A: id: "Shop" is not 1 to 32 of a-z/);
@@ -51,9 +55,66 @@ it('in one stack a cluster’s queues are consumed after the aliases that consum
   expect(mappings.map((mapping) => mapping.DependsOn)).toEqual([expect.arrayContaining(aliases), expect.arrayContaining(aliases)]);
 });
 
-it('a cluster whose credentials the hub may not read is refused at the synthesis', () => {
-  const scope = stack();
-  const hub = new FleetHub(scope, 'Hub', { clusters: [{ id: 'known', api, relay }] });
-  new FleetCluster(scope, 'Known', { hub, id: 'known', api, relay });
-  expect(() => new FleetCluster(scope, 'Other', { hub, id: 'other', api, relay })).toThrow(/has no right to its credentials: name it in `clusters`/);
+describe('a cluster of the same app', () => {
+  const statements = (scope: Stack, role: string) =>
+    statementsOf(Template.fromStack(scope), role).filter(({ Action }) => Action === 'secretsmanager:GetSecretValue');
+  const { secretArn } = api.auth;
+
+  it('a cluster gives the hub the rights for it, unless it is in `clusters`', () => {
+    const scope = stack();
+    const hub = new FleetHub(scope, 'Hub', { clusters: [{ id: 'known', api, relay }] });
+    new FleetCluster(scope, 'Known', { hub, id: 'known', api, relay });
+    const own = { ...api, auth: { ...api.auth, secretArn: `${secretArn}2` } };
+    new FleetCluster(scope, 'Other', { hub, id: 'other', api: own, relay });
+    for (const role of ['HubSync', 'HubSweep'])
+      expect(statements(scope, role).map(({ Resource }) => Resource)).toEqual([secretArn, own.auth.secretArn]);
+  });
+
+  it('a pattern covers the clusters, and the hub has its right without them', () => {
+    const scope = stack();
+    const pattern = secretArn.replace(/s-AbCdEf$/, '*');
+    const hub = new FleetHub(scope, 'Hub', { access: { secrets: [pattern] } });
+    new FleetCluster(scope, 'A', { hub, id: 'a', api, relay });
+    expect(statements(scope, 'HubSync').map(({ Resource }) => Resource)).toEqual([pattern]);
+  });
+
+  it('a cluster is refused if the hub has another one with its id', () => {
+    const scope = stack();
+    const hub = new FleetHub(scope, 'Hub');
+    new FleetCluster(scope, 'A', { hub, id: 'a', relay });
+    expect(() => new FleetCluster(scope, 'B', { hub, id: 'a', relay })).toThrow(
+      /^FleetCluster S\/B: the hub SHub\w+ has a FleetCluster with the id a already/,
+    );
+  });
+
+  it('a cluster is refused if all clusters together break a rule, or need more rights than a role may have', () => {
+    const scope = stack();
+    const hub = new FleetHub(scope, 'Hub', { lambdaConcurrencyLimit: 100 });
+    for (const id of ['a', 'b']) new FleetCluster(scope, id, { hub, id, relay });
+    expect(() => new FleetCluster(scope, 'c', { hub, id: 'c', relay })).toThrow(
+      /^FleetCluster S\/c: the clusters' concurrency adds up to 90 executions/,
+    );
+
+    const many = new FleetHub(scope, 'Many', { lambdaConcurrencyLimit: 1_000_000 });
+    const add = (id: string) => {
+      const own = { ...api, auth: { ...api.auth, secretArn: `${secretArn}${id.repeat(100)}` } };
+      return new FleetCluster(scope, `Many${id}`, { hub: many, id, api: own, relay });
+    };
+    const ids = Array.from({ length: 300 }, (_, i) => `c${i}`);
+    expect(() => ids.forEach(add)).toThrow(/fill 11 policies, and IAM lets a role have 10/);
+  });
+});
+
+it('two hubs without a name deploy beside each other in one account and region', () => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const scopes = ['Platform', 'Canary'].map((id) => new Stack(app, id));
+  for (const scope of scopes) new FleetCluster(scope, 'ShopDev', { hub: new FleetHub(scope, 'Hub'), id: 'shop-dev', relay });
+  const names = scopes.map((scope) => {
+    const { Resources } = Template.fromStack(scope).toJSON() as { Resources: { [id: string]: { Type: string; Properties?: object } } };
+    const physical = ({ Properties = {} }: { Properties?: object }) =>
+      Object.entries(Properties).flatMap(([key, value]) => (/^(Role|Queue|Dashboard|LogGroup|)Name$/.test(key) ? [JSON.stringify(value)] : []));
+    return new Set(Object.values(Resources).flatMap((resource) => (resource.Type === 'AWS::Lambda::Alias' ? [] : physical(resource))));
+  });
+  for (const each of names) expect(each.size).toBeGreaterThan(15);
+  expect([...names[0]!].filter((name) => names[1]!.has(name))).toEqual([]);
 });

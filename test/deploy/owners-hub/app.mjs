@@ -4,15 +4,23 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { App, Aspects, CfnResource, Stack } from 'aws-cdk-lib';
+import { SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { CfnRole } from 'aws-cdk-lib/aws-iam';
 import { FleetCluster, FleetHub } from 'fleet-endpoints';
 
 const { ACCOUNT, REGION, FIT } = process.env;
 const file = (name) => new URL(name, import.meta.url);
 const app = new App({ analyticsReporting: false });
-for (const [name, { hub: input, clusters, stsOf }] of Object.entries(JSON.parse(readFileSync(file('fleet.json'), 'utf8')))) {
+for (const [name, { hub: input, vpc, clusters, stsOf }] of Object.entries(JSON.parse(readFileSync(file('fleet.json'), 'utf8')))) {
   const stack = new Stack(app, name, { env: { account: ACCOUNT, region: REGION } });
-  const hub = new FleetHub(stack, 'Hub', { ...input, clusters });
+  const { vpcId, subnetIds, securityGroupIds, ...proxy } = vpc;
+  const hub = new FleetHub(stack, 'Hub', {
+    ...input,
+    ...proxy,
+    vpc: Vpc.fromVpcAttributes(stack, 'Vpc', { vpcId, availabilityZones: ['a'], privateSubnetIds: subnetIds }),
+    vpcSubnets: { subnets: subnetIds.map((id) => Subnet.fromSubnetId(stack, id, id)) },
+    securityGroups: securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(stack, id, id, { mutable: false })),
+  });
   for (const cluster of clusters) new FleetCluster(stack, `Cluster-${cluster.id}`, { hub, ...cluster });
   // The local cloud's tokens for outbound web identity have no signature of an issuer.
   for (const [stage, url] of Object.entries(stsOf)) hub[stage].function.fn.addEnvironment('AWS_ENDPOINT_URL_STS', url);

@@ -2,13 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import type { ClusterInput, HubInput } from '#infra/constructs/props.ts';
+import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
+import type { ClusterInput } from '#infra/constructs/props.ts';
 import { run } from '#test/deploy/operator.ts';
 import { installApp } from '#test/deploy/package-folder.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 
 export interface OwnersStack {
-  readonly hub: HubInput;
+  readonly hub: Partial<Pick<HubConfig, 'name' | 'rollout' | 'capacity'>>;
+  readonly vpc: VpcConfig;
   readonly clusters: readonly ClusterInput[];
   /** The address of STS for a function, by its stage. */
   readonly stsOf: Environment;
@@ -88,10 +90,10 @@ export class OwnersHub {
     return `arn:aws:iam::${this.app.cloud.account}:role/${this.name}-${this.app.cloud.region}-${stage}`;
   }
 
-  async deploy({ hub, clusters, stsOf }: OwnersStack): Promise<readonly EksResource[]> {
+  async deploy({ hub, clusters, ...others }: OwnersStack): Promise<readonly EksResource[]> {
     // For the relay's manifest.
     await writeFile(this.#clustersFile, stringify({ hub: { name: this.name }, clusters }));
-    return this.app.deploy(this.stack, { hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters, stsOf });
+    return this.app.deploy(this.stack, { hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters, ...others });
   }
 
   /** Value of the stack's only output whose name contains the parts, in this order. */

@@ -131,7 +131,7 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
           relay: { identity },
         };
         await app.bootstrap();
-        await eks.make(await hub.deploy({ hub: { vpc: vpcOf() }, clusters: [ofShop, ofFactory, mistaken], stsOf: await stsOf(hub) }));
+        await eks.make(await hub.deploy({ hub: {}, vpc: vpcOf(), clusters: [ofShop, ofFactory, mistaken], stsOf: await stsOf(hub) }));
         await authenticator.configure(await writers());
       },
     },
@@ -188,7 +188,7 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
       second: canary,
       deployed: async (second) => {
         await trust(hub, second);
-        return second.deploy({ hub: { vpc: vpcOf(), capacity: provisioned }, clusters: clustersOf('does not own it'), stsOf: await stsOf(second) });
+        return second.deploy({ hub: { capacity: provisioned }, vpc: vpcOf(), clusters: clustersOf('does not own it'), stsOf: await stsOf(second) });
       },
       mapEntries: async () => authenticator.configure(await writers()),
       admit,
