@@ -32,7 +32,8 @@ export function clusterApis(
     ...bounds,
   });
   return {
-    cluster: async (meta: ClusterRecord, timeoutMs?: () => number) => meteredClusterApi(await registry(meta, timeoutMs), meta.id, metrics, Date.now),
+    cluster: async (cluster: ClusterRecord, timeoutMs?: () => number) =>
+      meteredClusterApi(await registry(cluster, timeoutMs), cluster.id, metrics, Date.now),
     credentials: async ({ api }: ClusterRecord) => (api ? credentials.credentials(api.auth, false) : {}),
     ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   };

@@ -28,14 +28,14 @@ export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[])
 /** Active importers are left out: their runs report missing rights. */
 const mayImport = (cluster: ClusterRecord): boolean => isMember(cluster) && cluster.clusterset.imports !== 'active';
 
-export async function checkPermissions(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
+export async function checkPermissions(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const atMs = deps.now();
-  await recordRights(deps.table, meta, { atMs, ...(await askCluster(deps, meta)) });
+  await recordRights(deps.table, cluster, { atMs, ...(await askCluster(deps, cluster)) });
 }
 
-async function askCluster(deps: SweepDeps, meta: ClusterRecord): Promise<MissingRights & { readonly error?: string }> {
+async function askCluster(deps: SweepDeps, cluster: ClusterRecord): Promise<MissingRights & { readonly error?: string }> {
   try {
-    return await missingRights(await deps.cluster(meta), { imports: mayImport(meta) });
+    return await missingRights(await deps.cluster(cluster), { imports: mayImport(cluster) });
   } catch (error) {
     return { missing: [], optIn: [], error: error instanceof Error ? error.message : String(error) };
   }

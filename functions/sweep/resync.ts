@@ -28,10 +28,10 @@ interface Round {
 /** A round is paced to take this share of its period, so that it ends in time although the cluster may have grown since the last one. */
 const paceShare = 0.9;
 
-export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void> {
-  const key = resyncKey(meta.id);
+export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  const key = resyncKey(cluster.id);
   const { resyncMinutes, maxResync } = limitsOf(deps).sweep;
-  const minute = Math.floor(deps.now() / 60_000) + phaseOf(meta.id, resyncMinutes);
+  const minute = Math.floor(deps.now() / 60_000) + phaseOf(cluster.id, resyncMinutes);
   const number = Math.floor(minute / resyncMinutes);
   const save = (round: Round): Promise<unknown> => deps.table.put({ ...key, round: JSON.stringify(round) });
   const stored = (await deps.table.get(key))?.['round'];
@@ -41,10 +41,10 @@ export async function resync(deps: SweepDeps, meta: ClusterRecord): Promise<void
   const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
-  const walked = await walkServices({ table: deps.table, cluster: meta.id }, round.place, step);
+  const walked = await walkServices({ table: deps.table, cluster: cluster.id }, round.place, step);
   const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = walked.place || !isMember(meta) ? [] : await memberWakeUps(deps.table, meta, { isResync: true });
-  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
+  const ofSet = walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
+  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
 }

@@ -11,22 +11,22 @@ import type { SweepDeps } from './sweep-deps.ts';
  * Paused clusters are under maintenance and publish no state. Shadow clusters without any heartbeat are not set up yet and publish none either. Each state
  * is also published as 1 or 0, so that the average over the fleet is the share of its clusters in that state.
  */
-export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, meta: ClusterRecord): void {
-  const dimensions = { cluster: meta.id };
-  const isActive = meta.mode === 'active';
-  if (!isActive && (!isShadow(meta) || meta.relay.heartbeatAtMs === 0)) return;
-  if (meta.relay.heartbeatAtMs > 0) {
-    const silentMs = Math.max(0, deps.now() - meta.relay.heartbeatAtMs);
+export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster: ClusterRecord): void {
+  const dimensions = { cluster: cluster.id };
+  const isActive = cluster.mode === 'active';
+  if (!isActive && (!isShadow(cluster) || cluster.relay.heartbeatAtMs === 0)) return;
+  if (cluster.relay.heartbeatAtMs > 0) {
+    const silentMs = Math.max(0, deps.now() - cluster.relay.heartbeatAtMs);
     deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
     deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
   }
-  const isGateClosed = hasSynced(meta) ? 0 : 1;
+  const isGateClosed = hasSynced(cluster) ? 0 : 1;
   deps.metrics.put('GateClosed', isGateClosed, dimensions);
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
   // Sync makes no calls to a cluster that the hub does not write to.
-  if (!writesAnything(meta)) return;
-  const isCircuitOpen = blockedBy(meta) ? 1 : 0;
+  if (!writesAnything(cluster)) return;
+  const isCircuitOpen = blockedBy(cluster) ? 1 : 0;
   deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);
   deps.metrics.put('OpenCircuits', isCircuitOpen, dimensions);
-  deps.metrics.put('WriterConflict', meta.writerConflict ? 1 : 0, dimensions);
+  deps.metrics.put('WriterConflict', cluster.writerConflict ? 1 : 0, dimensions);
 }

@@ -68,9 +68,9 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
 }
 
 /** When the relay saw the change, without the batch period, and when the wake-up was due. Undefined for later runs under the lease. */
-function timesOf(message: WakeUpMessage, { meta }: RunResult, isFirst: boolean): Pick<EndedRun, 'seenMs' | 'dueMs'> {
+function timesOf(message: WakeUpMessage, { cluster }: RunResult, isFirst: boolean): Pick<EndedRun, 'seenMs' | 'dueMs'> {
   if (!isFirst) return { seenMs: undefined, dueMs: undefined };
-  const batchMs = message.delayedByBatch ? (meta?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
+  const batchMs = message.delayedByBatch ? (cluster?.settings.batchPeriodSeconds ?? 0) * 1000 : 0;
   const { latencyFromMs = Number.NaN, dueMs } = message;
   const seenMs = latencyFromMs - batchMs;
   // A time after the wake-up's due time is an error of the relay's clock.

@@ -18,24 +18,24 @@ export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>
   return connection && httpsClusterApi(connection, { fieldManager });
 }
 
-export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, meta: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
-  if (!hub.connectionsFile) return deployedFindings(meta, what);
-  const api = await localApi(hub, meta.id);
+export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
+  if (!hub.connectionsFile) return deployedFindings(cluster, what);
+  const api = await localApi(hub, cluster.id);
   if (!api) return [{ check: 'reachable', ok: false, detail: 'there is no connection to it' }];
   try {
-    return await accessFindings(api, meta, what);
+    return await accessFindings(api, cluster, what);
   } finally {
     api.close();
   }
 }
 
 /** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
-async function deployedFindings(meta: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
-  const { api: access, uid } = meta;
+async function deployedFindings(cluster: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
+  const { api: access, uid } = cluster;
   const reachable = (detail: string): Finding => ({ check: 'reachable', ok: false, detail });
   if (!access) return [reachable('the cluster has no api in clusters.yaml')];
   const { url, ca, auth } = access;
-  if (auth.type !== 'secret') return recordedFindings(meta, Date.now(), what);
+  if (auth.type !== 'secret') return recordedFindings(cluster, Date.now(), what);
   let api: HttpsClusterApi | undefined;
   try {
     const credentials = clusterCredentials({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
@@ -46,7 +46,7 @@ async function deployedFindings(meta: ClusterRecord, what: AskedFor): Promise<re
       ok: found === uid,
       detail: found === uid ? 'it is this cluster' : `it is another cluster: ${found}, not ${uid}`,
     };
-    return [known, ...(await accessFindings(api, meta, what))];
+    return [known, ...(await accessFindings(api, cluster, what))];
   } catch (e) {
     return [reachable(e instanceof Error ? e.message : String(e))];
   } finally {

@@ -30,7 +30,7 @@ interface ListedCluster {
 
 export async function listOfClusters(hub: Hub, printing: Printing): Promise<void> {
   const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
-  const listed = await Promise.all(metas.map((meta) => describeCluster(hub, meta)));
+  const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
   if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(listed, printing.format));
   if (printing.format === 'name') return say(...listed.map(({ id }) => id));
   // The columns of a clusterset are shown only if a cluster is in one.
@@ -76,28 +76,28 @@ function endText(end: string, nowMs: number): string {
   return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${days} days: ${end}`;
 }
 
-async function describeCluster(hub: Hub, meta: ClusterRecord): Promise<ListedCluster> {
-  const heard = meta.relay.heartbeatAtMs;
-  const endMs = meta.readiness.credentialsEndMs;
-  const usesSecret = meta.api?.auth.type === 'secret' && !isDeregistered(meta);
+async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {
+  const heard = cluster.relay.heartbeatAtMs;
+  const endMs = cluster.readiness.credentialsEndMs;
+  const usesSecret = cluster.api?.auth.type === 'secret' && !isDeregistered(cluster);
   return {
-    id: meta.id,
-    mode: meta.mode,
-    modeSince: wholeSeconds(new Date(meta.modeSwitch.atMs).toISOString()),
-    kubernetesVersion: meta.relay.kubernetesVersion ?? null,
-    optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
-    clusterset: isMember(meta)
+    id: cluster.id,
+    mode: cluster.mode,
+    modeSince: wholeSeconds(new Date(cluster.modeSwitch.atMs).toISOString()),
+    kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
+    optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
+    clusterset: isMember(cluster)
       ? {
-          name: meta.clusterset.set,
-          imports: meta.clusterset.withdraws ? 'withdrawing' : meta.clusterset.imports,
-          exports: namespacesText(meta.clusterset.exports),
+          name: cluster.clusterset.set,
+          imports: cluster.clusterset.withdraws ? 'withdrawing' : cluster.clusterset.imports,
+          exports: namespacesText(cluster.clusterset.exports),
         }
       : null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
-    firstListsApplied: hasSynced(meta),
-    circuitOpen: blockedBy(meta) ?? null,
+    firstListsApplied: hasSynced(cluster),
+    circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
-    differences: isShadow(meta) && !isDeregistered(meta) ? await countDifferences(hub.table, meta.id) : null,
+    differences: isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
   };
 }
 

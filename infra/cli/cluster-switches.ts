@@ -36,25 +36,25 @@ export async function switchClusters(hub: Hub, verb: keyof typeof modeOf, chosen
   const mode = modeOf[verb];
   const { all = false, override = false, controllersOff = false, quietFor = defaultQuietMs, namespace = 'default', reason = '' } = values;
   const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, all), mode, all);
-  if (mode === 'active' && !override) await concurrently(16, clusters, (meta) => checkReady(hub, meta, quietFor, namespace, controllersOff));
+  if (mode === 'active' && !override) await concurrently(16, clusters, (cluster) => checkReady(hub, cluster, quietFor, namespace, controllersOff));
   await switchTo(hub, clusters, mode, `${verb}${override ? ' with --override' : ''}${reason && `: ${reason}`}`);
 }
 
 /** Returns the clusters that can be switched to the mode, and skips the others if `all`. Throws a UsageError otherwise. */
 async function switchable(hub: Hub, ids: readonly string[], mode: ChosenMode, all: boolean): Promise<readonly ClusterRecord[]> {
   const metas = await Promise.all(ids.map(async (id) => (await readCluster(hub.table, id)) as ClusterRecord));
-  return metas.filter((meta) => {
-    const why = reasonNotSwitchable(meta, mode);
-    if (why && !all) throw new UsageError(`${meta.id} ${why}`);
-    if (why && !isDeregistered(meta)) say(`${meta.id}  skipped: ${why}`);
+  return metas.filter((cluster) => {
+    const why = reasonNotSwitchable(cluster, mode);
+    if (why && !all) throw new UsageError(`${cluster.id} ${why}`);
+    if (why && !isDeregistered(cluster)) say(`${cluster.id}  skipped: ${why}`);
     return !why;
   });
 }
 
 /** Why the cluster can never be in that mode. */
-function reasonNotSwitchable(meta: ClusterRecord, mode: ChosenMode): string | undefined {
-  if (isDeregistered(meta)) return 'is deregistered: put it into clusters.yaml and deploy to register it again';
-  if (mode === 'active' && meta.api?.auth.type === 'eks')
+function reasonNotSwitchable(cluster: ClusterRecord, mode: ChosenMode): string | undefined {
+  if (isDeregistered(cluster)) return 'is deregistered: put it into clusters.yaml and deploy to register it again';
+  if (mode === 'active' && cluster.api?.auth.type === 'eks')
     return "can't be active: EKS's own endpoint controllers can't be switched off, and two writers fight";
   return undefined;
 }
@@ -64,22 +64,22 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
   const now = hub.now();
   const [at, who] = [new Date(now).toISOString(), userInfo().username];
   const failed: string[] = [];
-  const switched = await concurrently(16, clusters, async (meta) => {
+  const switched = await concurrently(16, clusters, async (cluster) => {
     try {
-      if (!(await switchMode(hub.table, meta.id, mode, now))) throw new Error('it was deregistered meanwhile');
-      await recordAudit(hub.table, meta.id, { at, who, what: `${meta.mode} → ${mode} (${what})`, mode: { from: meta.mode, to: mode } });
-      return meta;
+      if (!(await switchMode(hub.table, cluster.id, mode, now))) throw new Error('it was deregistered meanwhile');
+      await recordAudit(hub.table, cluster.id, { at, who, what: `${cluster.mode} → ${mode} (${what})`, mode: { from: cluster.mode, to: mode } });
+      return cluster;
     } catch (error) {
-      failed.push(`${meta.id}: ${String(error)}`);
+      failed.push(`${cluster.id}: ${String(error)}`);
       return undefined;
     }
   });
-  for (const meta of switched) {
-    if (!meta) continue;
+  for (const cluster of switched) {
+    if (!cluster) continue;
     // A pause enqueues no service, because a paused cluster has no runs. The switch back enqueues every service.
-    say(`${meta.id}  ${meta.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, meta.id)}`}`);
-    if (stops(meta, mode))
-      say(`${meta.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(meta)}`);
+    say(`${cluster.id}  ${cluster.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, cluster.id)}`}`);
+    if (stops(cluster, mode))
+      say(`${cluster.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(cluster)}`);
   }
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
 }
@@ -94,10 +94,10 @@ const nextWriter = ({ mode }: ClusterRecord): string =>
 
 export async function wakeServices(hub: Hub, id: string): Promise<string> {
   try {
-    const meta = (await readCluster(hub.table, id)) as ClusterRecord;
+    const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
     await hub.directory.know(id);
     const log = jsonLog(() => {}, Date.now, {});
-    const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, meta);
+    const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, cluster);
     return services === 1 ? '1 service woken' : `${services} services woken`;
   } catch (error) {
     return `sweep enqueues the services within a minute (not from here: ${String(error)})`;

@@ -17,9 +17,9 @@ export interface SetSwitchOptions {
 
 export async function memberOf(hub: Hub, chosen: string | undefined): Promise<ClusterRecord> {
   const [id = ''] = await chosenClusters(hub.table, chosen);
-  const meta = (await readCluster(hub.table, id)) as ClusterRecord;
-  if (isDeregistered(meta)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
-  return meta;
+  const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
+  if (isDeregistered(cluster)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
+  return cluster;
 }
 
 export async function noteSwitch(hub: Hub, { id = '', reason, override }: SetSwitchOptions, what: string): Promise<void> {
@@ -31,9 +31,9 @@ export async function noteSwitch(hub: Hub, { id = '', reason, override }: SetSwi
   });
 }
 
-export function standing(meta: ClusterRecord): readonly string[] {
-  const { id, clusterset } = meta;
-  if (!isMember(meta)) return [`${id}  is in no clusterset`];
+export function standing(cluster: ClusterRecord): readonly string[] {
+  const { id, clusterset } = cluster;
+  if (!isMember(cluster)) return [`${id}  is in no clusterset`];
   const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } = clusterset;
   const evicts = silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
   return [
@@ -41,16 +41,16 @@ export function standing(meta: ClusterRecord): readonly string[] {
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
-    ...unheardKinds(meta).map(
+    ...unheardKinds(cluster).map(
       (kind) => `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,
     ),
   ];
 }
 
-function unheardKinds(meta: ClusterRecord): readonly ClustersetKind[] {
+function unheardKinds(cluster: ClusterRecord): readonly ClustersetKind[] {
   const needed: readonly (readonly [ClustersetKind, boolean])[] = [
-    ['ServiceExport', exportsAnything(meta)],
-    ['ServiceImport', importsAnything(meta)],
+    ['ServiceExport', exportsAnything(cluster)],
+    ['ServiceImport', importsAnything(cluster)],
   ];
-  return needed.flatMap(([kind, isNeeded]) => (isNeeded && meta.lists.firstListOf[kind] !== meta.incarnation ? [kind] : []));
+  return needed.flatMap(([kind, isNeeded]) => (isNeeded && cluster.lists.firstListOf[kind] !== cluster.incarnation ? [kind] : []));
 }

@@ -63,14 +63,14 @@ function clock({ hub, now }: DoctorDeps): Verdict {
   );
 }
 
-function ofCluster(meta: ClusterRecord, nowMs: number): readonly Finding[] {
-  const finding = (question: string, verdict: Verdict): Finding => ({ of: meta.id, question, ...verdict });
-  const findings = [finding('relay', relay(meta, nowMs))];
-  if (meta.relay.heartbeatAtMs === 0) return findings;
-  findings.push(finding('first lists', hasSynced(meta) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
-  const circuit = blockedBy(meta);
-  if (meta.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
-  const { kubernetesVersion } = meta.relay;
+function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
+  const finding = (question: string, verdict: Verdict): Finding => ({ of: cluster.id, question, ...verdict });
+  const findings = [finding('relay', relay(cluster, nowMs))];
+  if (cluster.relay.heartbeatAtMs === 0) return findings;
+  findings.push(finding('first lists', hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
+  const circuit = blockedBy(cluster);
+  if (cluster.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
+  const { kubernetesVersion } = cluster.relay;
   const unsupported = unsupportedVersion(kubernetesVersion);
   if (kubernetesVersion)
     findings.push(finding('Kubernetes', unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion)));

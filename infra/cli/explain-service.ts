@@ -57,18 +57,18 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 }
 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
-  const meta = await readCluster(table, key.cluster);
-  if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
+  const cluster = await readCluster(table, key.cluster);
+  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
   const [serviceRecord, podRecords, nodeList, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     objectsIn({ table, cluster: key.cluster }, 'Node', ''),
-    readSaved(table, key, meta),
+    readSaved(table, key, cluster),
     readWork(table, key),
     readHints(table, key),
     readDifference(table, key),
     readCounts(table, key),
-    readSet(table, meta, key, now),
+    readSet(table, cluster, key, now),
   ]);
   const explained = set && explainSet(set);
   // One that was deleted can still be asked about while something of it is left.
@@ -90,7 +90,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   };
   const { namespace, name } = key;
   return {
-    meta,
+    cluster,
     namespace,
     name,
     service: decodeObjectOf('Service', serviceRecord),
@@ -101,16 +101,16 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     hints,
     saved,
     difference,
-    ...(foreign && now < contestedUntilMs(foreign, meta) && { contested: foreign }),
+    ...(foreign && now < contestedUntilMs(foreign, cluster) && { contested: foreign }),
     set: explained,
     now,
   };
 }
 
 /** Returns the saved outputs of the cluster's writers: in shadow mode of its own controllers, and of us where Services opt in. */
-async function readSaved(table: Table, key: ServiceKey, meta: ClusterRecord): Promise<readonly OutputRecord[]> {
+async function readSaved(table: Table, key: ServiceKey, cluster: ClusterRecord): Promise<readonly OutputRecord[]> {
   const written = await readOutputs(table, key, 'written');
-  if (!isShadow(meta)) return written;
+  if (!isShadow(cluster)) return written;
   const isByOptIn = ({ object }: OutputRecord): boolean => object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
   return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];
 }

@@ -60,8 +60,8 @@ interface PlaceData {
   readonly pending: string | null;
 }
 
-export function explanationData({ meta, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
-  const { endpoints, slices } = writersFor(service, meta);
+export function explanationData({ cluster, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
+  const { endpoints, slices } = writersFor(service, cluster);
   const { controllers } = work;
   return {
     apiVersion,
@@ -72,9 +72,9 @@ export function explanationData({ meta, service, work, now }: ExplainInput, expl
     time: new Date(now).toISOString(),
     state: explanation.state ?? null,
     message: explanation.summary,
-    mode: meta.mode,
-    optIn: meta.withdrawsOptIn ? 'withdrawing' : meta.optIn,
-    kubernetesVersion: meta.relay.kubernetesVersion ?? null,
+    mode: cluster.mode,
+    optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
+    kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
     writers: { endpoints: writerData(endpoints), slices: writerData(slices) },
     generation: work.generation,
     doneGeneration: { endpoints: controllers.endpoints.doneGeneration, slices: controllers.slices.doneGeneration },

@@ -27,14 +27,14 @@ type Namespaces = readonly string[] | 'all';
 
 /** `wake` enqueues the cluster's services, and resolves to a text with their number. */
 export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
-  const meta = await memberOf(hub, options.id);
-  const { id, clusterset, mode } = meta;
-  if (options.exports === undefined) return say(...standing(meta));
+  const cluster = await memberOf(hub, options.id);
+  const { id, clusterset, mode } = cluster;
+  if (options.exports === undefined) return say(...standing(cluster));
   console.error(`exports on ${hub.name}`);
   const namespaces = namespacesOf(options.exports);
-  if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
-  if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, meta);
-  if (!options.override) await checkWithdrawn(hub.table, meta, namespaces);
+  if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
+  if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, cluster);
+  if (!options.override) await checkWithdrawn(hub.table, cluster, namespaces);
   const exports = { ...clusterset.exports, namespaces };
   if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} was deregistered meanwhile`);
   const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;

@@ -28,7 +28,7 @@ import { listedNames, unknownService } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface History {
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   /** Oldest first. */
   readonly records: readonly (HistoryRecord & Link)[];
   /** When runs ended whose records are missing, or cannot be read, newest first. */
@@ -51,9 +51,9 @@ export interface Period {
 /** Returns the runs that ended in the period. Throws a UsageError if the cluster does not exist. */
 export async function readHistory(table: Table, key: ServiceKey, period: Period): Promise<History> {
   const { sinceMs, nowMs, atMost = Number.POSITIVE_INFINITY } = period;
-  const meta = await readCluster(table, key.cluster);
-  if (!meta) throw new UsageError(`no cluster ${key.cluster}: there are ${(await listClusters(table)).join(', ') || 'none'}`);
-  const { historyDays: days } = meta.settings;
+  const cluster = await readCluster(table, key.cluster);
+  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: there are ${(await listClusters(table)).join(', ') || 'none'}`);
+  const { historyDays: days } = cluster.settings;
   // Older records are left out, because DynamoDB deletes expired items with a delay.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
   // The work item is read before the records: a record that is written in between is found, and the one before it too.
@@ -67,7 +67,7 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
     if (record) records.push({ ...record, ...link });
   }
   const missing = missingRecords(newestRecord, records, hasOlder ? (records.at(-1)?.id ?? from) : from);
-  return { meta, records: records.reverse(), missing, hasOlder, isRunning: lease !== undefined, days };
+  return { cluster, records: records.reverse(), missing, hasOlder, isRunning: lease !== undefined, days };
 }
 
 /** For terminal and console: sentences, newest last. */
@@ -84,7 +84,7 @@ const ofShadow = 'the cluster is in shadow mode: the hub does not write, so it k
 /** Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is unknown. */
 export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...period }: Period, filter: Filter = {}): Promise<ToldHistory> {
   const known = await readKnown(table, key);
-  const { meta, records, missing, hasOlder, days } = await readHistory(table, key, { ...period, sinceMs: 0 });
+  const { cluster, records, missing, hasOlder, days } = await readHistory(table, key, { ...period, sinceMs: 0 });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
   const inTime = records.filter((r) => effectiveMs(r) >= sinceMs);
@@ -95,7 +95,7 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
   const missingInTime = missing.filter((id) => id >= sinceMs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
-    ...(isShadow(meta) && !writesOptIn(meta) ? [ofShadow] : []),
+    ...(isShadow(cluster) && !writesOptIn(cluster) ? [ofShadow] : []),
     ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
     ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
@@ -151,7 +151,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
   const known = await readKnown(table, key);
   const { service, outputs, isPartlySaved } = known;
-  const { meta, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
+  const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
   const earliest = nowMs - days * 86_400_000;
@@ -159,16 +159,16 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const [gapMs = 0] = missing;
   if (atMs < gapMs) return notKnown(atMs, missingText(missing));
   const sinceGap = records.filter(({ id }) => id > gapMs);
-  const switches = switchesThen(meta, audits, atMs);
-  const metaThen = { ...meta, mode: switches.unpaused ?? meta.mode, optIn: switches.optIn };
+  const switches = switchesThen(cluster, audits, atMs);
+  const metaThen = { ...cluster, mode: switches.unpaused ?? cluster.mode, optIn: switches.optIn };
   const standing = {
-    keptSinceMs: meta.historySinceMs,
+    keptSinceMs: cluster.historySinceMs,
     switches,
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
     whyNotNow: service && whyNotWritten(service, metaThen),
   };
   const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
-  const restored = restoredAfter(meta, sinceGap, atMs);
+  const restored = restoredAfter(cluster, sinceGap, atMs);
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
   const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
@@ -177,11 +177,11 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ...then.caveats,
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
     ...restored,
-    ...(meta.writerConflict && isNewest
+    ...(cluster.writerConflict && isNewest
       ? ['another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown']
       : []),
-    ...partOff(meta),
-    ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, meta) ? [leftBehind] : []),
+    ...partOff(cluster),
+    ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, cluster) ? [leftBehind] : []),
     ...(missing.length > 0 ? [`${missingText(missing)}: earlier changes are left out`] : []),
     ...(isRunning ? ['a run has not ended yet: its changes may be missing'] : []),
   ];
@@ -204,9 +204,9 @@ const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSetting
 const leftBehind = 'leftovers of the built-in controllers stay, and the history lacks them';
 
 /** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
-function mayHaveLeftovers(service: Service, meta: ClusterRecord): boolean {
+function mayHaveLeftovers(service: Service, cluster: ClusterRecord): boolean {
   const { by } = writerOf(service);
-  return by === 'invalid-annotation' || (by !== 'built-in' && !optInSettings(meta).cleanup);
+  return by === 'invalid-annotation' || (by !== 'built-in' && !optInSettings(cluster).cleanup);
 }
 
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
@@ -215,8 +215,8 @@ const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly s
     : [`the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`];
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
-function whyNotWritten(service: Service, meta: ClusterRecord): string | undefined {
-  const { endpoints, slices } = writersFor(service, { ...meta, writerConflict: false });
-  const isWritten = endpoints.task === 'write' || slices.task === 'write' || (slices.by === 'invalid-annotation' && writesOptIn(meta));
-  return isWritten ? undefined : writerFacts(service, meta).why;
+function whyNotWritten(service: Service, cluster: ClusterRecord): string | undefined {
+  const { endpoints, slices } = writersFor(service, { ...cluster, writerConflict: false });
+  const isWritten = endpoints.task === 'write' || slices.task === 'write' || (slices.by === 'invalid-annotation' && writesOptIn(cluster));
+  return isWritten ? undefined : writerFacts(service, cluster).why;
 }

@@ -31,16 +31,17 @@ const defaultWaitMs = 10 * 60_000;
 export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>, wait = sleep): Promise<void> {
   const { imports, override = false, withdraw = false, waitFor = defaultWaitMs } = options;
   if (withdraw && imports !== 'off') throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
-  const meta = await memberOf(hub, options.id);
-  const { id, clusterset, mode } = meta;
-  if (imports === undefined) return say(...standing(meta), ...(await importLines(hub.table, meta)), ...(await otherSetsLines(hub.table, meta)));
+  const cluster = await memberOf(hub, options.id);
+  const { id, clusterset, mode } = cluster;
+  if (imports === undefined)
+    return say(...standing(cluster), ...(await importLines(hub.table, cluster)), ...(await otherSetsLines(hub.table, cluster)));
   console.error(`imports on ${hub.name}`);
-  if (!isMember(meta)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
-  if (imports === 'active' && !override) await checkAllowed(hub, meta);
-  if (imports !== 'off') for (const line of await otherSetsLines(hub.table, meta)) say(line);
+  if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
+  if (imports === 'active' && !override) await checkAllowed(hub, cluster);
+  if (imports !== 'off') for (const line of await otherSetsLines(hub.table, cluster)) say(line);
   if (withdraw) {
     const note = (what: string) => noteSwitch(hub, options, what);
-    await withdrawImports(meta, { table: hub.table, now: hub.now, wait, maxMs: waitFor, note, wake: () => wake(id) });
+    await withdrawImports(cluster, { table: hub.table, now: hub.now, wait, maxMs: waitFor, note, wake: () => wake(id) });
   }
   const { withdraws: _, ...kept } = clusterset;
   const former = clusterset.imports;
@@ -59,13 +60,13 @@ export const toLetIn = (id: string, what: string): string =>
   `give it ${what} in clusters.yaml (and the hub a clusterset), deploy, and apply relay manifest ${id}`;
 
 /** The writer's RBAC and admission policies in a cluster follow clusters.yaml as of when they were applied last. */
-async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
-  const { id } = meta;
-  if (!meta.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
-  const findings = [...toldFindings(meta, hub.now()), ...(await rightsFindings(hub, meta, 'imports'))];
+async function checkAllowed(hub: Hub, cluster: ClusterRecord): Promise<void> {
+  const { id } = cluster;
+  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, 'imports'))];
   for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok))
     say(`${id}  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`);
-  throw new UsageError(`${id} keeps imports ${meta.clusterset.imports}: see above; --override switches it anyway`);
+  throw new UsageError(`${id} keeps imports ${cluster.clusterset.imports}: see above; --override switches it anyway`);
 }

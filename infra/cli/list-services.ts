@@ -18,11 +18,11 @@ export interface ServiceName {
 }
 
 /** Every service that the cluster has, by namespace and name. */
-export async function listServices(table: Table, cluster: string): Promise<readonly ServiceName[]> {
-  const meta = await readCluster(table, cluster);
-  if (!meta) return [];
-  return (await readServices(table, cluster)).map((service) => {
-    const { name, why } = writerFacts(service, meta);
+export async function listServices(table: Table, id: string): Promise<readonly ServiceName[]> {
+  const cluster = await readCluster(table, id);
+  if (!cluster) return [];
+  return (await readServices(table, id)).map((service) => {
+    const { name, why } = writerFacts(service, cluster);
     return { namespace: service.metadata.namespace ?? '', name: service.metadata.name, type: typeOf(service), writer: name, why };
   });
 }

@@ -52,12 +52,12 @@ export async function checkOptIn(hub: LiveHub & Pick<Hub, 'table' | 'now'>, key:
 
 type LiveHub = Pick<Hub, 'connectionsFile'>;
 
-async function liveOrReason(hub: LiveHub, { service, meta, namespace, name }: ExplainInput, context?: string): Promise<LiveService | string> {
+async function liveOrReason(hub: LiveHub, { service, cluster, namespace, name }: ExplainInput, context?: string): Promise<LiveService | string> {
   const writer = service && writerOf(service);
   const selector = writer?.by === 'opt-in' ? writer.selector : service?.spec?.selector;
   if (!selector) return 'no selector names the pods';
   try {
-    const reader = await clusterReader(hub, meta, context);
+    const reader = await clusterReader(hub, cluster, context);
     try {
       return await readLive(reader, namespace, name, selector);
     } finally {

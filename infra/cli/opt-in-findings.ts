@@ -17,17 +17,17 @@ import { toldFindings } from './preflight.ts';
 
 /** `live` is a text if the cluster was not read: the reason. */
 export function optInFindings(input: ExplainInput, explanation: Explanation, live: LiveService | string): readonly OptInFinding[] {
-  const { service, meta, now, namespace, name } = input;
+  const { service, cluster, now, namespace, name } = input;
   if (!service) return [point('Type', 'blocks', 'the Service is deleted')];
   const refusal = refusedType(service);
   if (refusal) return [point('Type', 'blocks', refusal)];
   return [
     point('Type', 'fine', `a Service of type ${service.spec?.type ?? 'ClusterIP'}`),
     annotation(service),
-    clusterSwitch(service, meta),
-    hub(meta, now),
+    clusterSwitch(service, cluster),
+    hub(cluster, now),
     state(explanation),
-    ...liveFindings(live, meta.settings.optIn?.cleanup ?? defaultOptInSettings.cleanup),
+    ...liveFindings(live, cluster.settings.optIn?.cleanup ?? defaultOptInSettings.cleanup),
     headless(service),
     point(
       'Kubectl',
@@ -70,21 +70,21 @@ function annotation({ metadata, spec }: Service): OptInFinding {
 }
 
 /** Would the hub write the slices of this Service without its selector? A valid annotation is the other half of the answer. */
-function clusterSwitch(service: Service, meta: ClusterRecord): OptInFinding {
-  if (isDeregistered(meta)) return point('Switch', 'blocks', `${meta.id} is deregistered`, 'put it into clusters.yaml, and deploy');
+function clusterSwitch(service: Service, cluster: ClusterRecord): OptInFinding {
+  if (isDeregistered(cluster)) return point('Switch', 'blocks', `${cluster.id} is deregistered`, 'put it into clusters.yaml, and deploy');
   const { selector: _, ...spec } = service.spec ?? {};
   const annotations = { ...service.metadata.annotations, [annotationSelector]: 'app=any' };
-  const { task, why } = writerFor({ ...service, metadata: { ...service.metadata, annotations }, spec }, meta, 'slices');
-  if (task === 'write') return point('Switch', 'fine', `opt-in is active in ${meta.id}`);
+  const { task, why } = writerFor({ ...service, metadata: { ...service.metadata, annotations }, spec }, cluster, 'slices');
+  if (task === 'write') return point('Switch', 'fine', `opt-in is active in ${cluster.id}`);
   const [, reason = why] = /; (.*)$/.exec(why) ?? [];
-  const remedy = meta.optIn === 'active' ? null : `fleet-endpoints cluster opt-in ${meta.id} active`;
+  const remedy = cluster.optIn === 'active' ? null : `fleet-endpoints cluster opt-in ${cluster.id} active`;
   return point('Switch', 'blocks', reason, remedy);
 }
 
-function hub(meta: ClusterRecord, now: number): OptInFinding {
-  const told = toldFindings(meta, now);
+function hub(cluster: ClusterRecord, now: number): OptInFinding {
+  const told = toldFindings(cluster, now);
   const bad = told.filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`);
-  const circuit = blockedBy(meta);
+  const circuit = blockedBy(cluster);
   if (circuit) bad.push(`the circuit is open: ${circuit}`);
   const text = (bad.length > 0 ? bad : told.map(({ check, detail }) => `${check}: ${detail}`)).join('; ');
   return point('Hub', bad.length > 0 ? 'blocks' : 'fine', text, bad.length > 0 ? 'fleet-endpoints doctor' : null);

@@ -9,17 +9,17 @@ import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readServices } from './list-services.ts';
 
-export async function optInLines(table: Table, meta: ClusterRecord): Promise<readonly string[]> {
-  const annotated = (await readServices(table, meta.id)).filter((s) => s.metadata.annotations?.[annotationSelector] !== undefined);
-  const heading = `${meta.id}  opt-in ${meta.optIn}, mode ${meta.mode}: ${annotated.length} services have the annotation ${annotationSelector}`;
-  const each = await concurrently(16, annotated, (service) => linesOf(table, meta, service));
+export async function optInLines(table: Table, cluster: ClusterRecord): Promise<readonly string[]> {
+  const annotated = (await readServices(table, cluster.id)).filter((s) => s.metadata.annotations?.[annotationSelector] !== undefined);
+  const heading = `${cluster.id}  opt-in ${cluster.optIn}, mode ${cluster.mode}: ${annotated.length} services have the annotation ${annotationSelector}`;
+  const each = await concurrently(16, annotated, (service) => linesOf(table, cluster, service));
   return [heading, ...each.flat()];
 }
 
-async function linesOf(table: Table, meta: ClusterRecord, service: Service): Promise<readonly string[]> {
+async function linesOf(table: Table, cluster: ClusterRecord, service: Service): Promise<readonly string[]> {
   const { namespace = '', name } = service.metadata;
-  const { lines, title } = toldDifferences(service, meta, await readDifference(table, { cluster: meta.id, namespace, name }));
-  const writer = writerFacts(service, meta);
+  const { lines, title } = toldDifferences(service, cluster, await readDifference(table, { cluster: cluster.id, namespace, name }));
+  const writer = writerFacts(service, cluster);
   return [
     `  ${namespace}/${name}  ${writer.name}`,
     `      ${writer.why}`,

@@ -34,21 +34,21 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   const { optIn, reason = '', override = false, waitFor = defaultWaitMs } = options;
   if (options.withdraw && optIn !== 'off') throw new UsageError('--withdraw goes with off: opt-in CLUSTER off --withdraw');
   const [id = ''] = await chosenClusters(hub.table, options.id);
-  const meta = (await readCluster(hub.table, id)) as ClusterRecord;
-  if (optIn === undefined) return say(...(await optInLines(hub.table, meta)));
-  if (isDeregistered(meta)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
+  const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
+  if (optIn === undefined) return say(...(await optInLines(hub.table, cluster)));
+  if (isDeregistered(cluster)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
   console.error(`opt-in on ${hub.name}`);
-  if (optIn === 'active' && !override) await checkAllowed(hub, meta);
+  if (optIn === 'active' && !override) await checkAllowed(hub, cluster);
   const audit = async (what: string, atMs: number, change?: AuditRecord['optIn']): Promise<void> => {
     const at = new Date(atMs).toISOString();
     await recordAudit(hub.table, id, { at, who: userInfo().username, what: `${what}${reason && `: ${reason}`}`, ...(change && { optIn: change }) });
   };
   const note = (what: string): Promise<void> => audit(what, hub.now());
-  if (options.withdraw) await withdraw(hub, meta, { override, waitMs: waitFor, note, wake: () => wake(id) });
+  if (options.withdraw) await withdraw(hub, cluster, { override, waitMs: waitFor, note, wake: () => wake(id) });
   const atMs = hub.now();
-  const change = { from: meta.optIn, to: optIn };
-  await switchTo(hub, meta, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
-  if (meta.optIn === 'active' && optIn !== 'active' && !options.withdraw)
+  const change = { from: cluster.optIn, to: optIn };
+  await switchTo(hub, cluster, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
+  if (cluster.optIn === 'active' && optIn !== 'active' && !options.withdraw)
     say(`${id}  slices of Services that opt in stay as they are, and no longer follow their pods; opt-in ${id} off --withdraw deletes them`);
 }
 
@@ -67,12 +67,12 @@ const toApply = (id: string): string =>
   `put optIn: active into clusters.yaml and apply relay manifest ${id} (with the chart: writes: optIn, or both where mode is active)`;
 
 /** The writer's RBAC and admission policies in a cluster follow the switches of clusters.yaml as of when they were applied last. */
-async function checkAllowed(hub: Hub, meta: ClusterRecord): Promise<void> {
-  const { id } = meta;
-  if (!meta.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
-  const findings = [...toldFindings(meta, hub.now()), ...(await rightsFindings(hub, meta, 'opt-in'))];
+async function checkAllowed(hub: Hub, cluster: ClusterRecord): Promise<void> {
+  const { id } = cluster;
+  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, 'opt-in'))];
   for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toApply(id)}`);
-  throw new UsageError(`${id} stays opt-in ${meta.optIn}: see above; --override switches it anyway`);
+  throw new UsageError(`${id} stays opt-in ${cluster.optIn}: see above; --override switches it anyway`);
 }

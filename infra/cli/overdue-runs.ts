@@ -14,12 +14,12 @@ export interface OverdueRuns {
 const longerMs = 60_000;
 export const maxOverdueRuns = 500;
 
-export async function readOverdueRuns(table: Table, meta: ClusterRecord, now: number): Promise<OverdueRuns> {
-  const batchMs = meta.settings.batchPeriodSeconds * 1000;
-  const dirty = await table.queryDirty(meta.id, now - longerMs - batchMs, maxOverdueRuns);
+export async function readOverdueRuns(table: Table, cluster: ClusterRecord, now: number): Promise<OverdueRuns> {
+  const batchMs = cluster.settings.batchPeriodSeconds * 1000;
+  const dirty = await table.queryDirty(cluster.id, now - longerMs - batchMs, maxOverdueRuns);
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
     const { namespace, name: service } = parseWorkKey(pk);
-    const work = await readWork(table, { cluster: meta.id, namespace, name: service });
+    const work = await readWork(table, { cluster: cluster.id, namespace, name: service });
     return isClean(work) ? 0 : now - dueMs(work, dirtyAt, batchMs);
   });
   const owed = ages.filter((age) => age > longerMs);

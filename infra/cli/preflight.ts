@@ -34,34 +34,34 @@ export interface Compared {
   readonly owed: OverdueRuns;
 }
 
-export const shadowFindings = (meta: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] => [
-  ...toldFindings(meta, now),
-  { check: 'shadow', ...quiet(meta, compared, quietMs, now) },
+export const shadowFindings = (cluster: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] => [
+  ...toldFindings(cluster, now),
+  { check: 'shadow', ...quiet(cluster, compared, quietMs, now) },
 ];
 
 /** Does the snapshot follow the cluster? */
-export function toldFindings(meta: ClusterRecord, now: number): readonly Finding[] {
+export function toldFindings(cluster: ClusterRecord, now: number): readonly Finding[] {
   return [
-    { check: 'first lists', ok: hasSynced(meta), detail: hasSynced(meta) ? 'applied' : 'not complete' },
+    { check: 'first lists', ok: hasSynced(cluster), detail: hasSynced(cluster) ? 'applied' : 'not complete' },
     {
       check: 'relay',
-      ok: meta.relay.heartbeatAtMs > 0 && now - meta.relay.heartbeatAtMs < silentAfterMs,
-      detail: meta.relay.heartbeatAtMs > 0 ? `last heartbeat ${Math.round((now - meta.relay.heartbeatAtMs) / 1000)} s ago` : 'no heartbeat yet',
+      ok: cluster.relay.heartbeatAtMs > 0 && now - cluster.relay.heartbeatAtMs < silentAfterMs,
+      detail: cluster.relay.heartbeatAtMs > 0 ? `last heartbeat ${Math.round((now - cluster.relay.heartbeatAtMs) / 1000)} s ago` : 'no heartbeat yet',
     },
   ];
 }
 
 /** Is what we compute what the cluster's own controllers write? */
-function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
-  if (meta.mode === 'active') return { ok: true, detail: 'not required: it stopped because of a second writer' };
-  if (meta.modeSwitch.wasActive) return { ok: true, detail: 'not required: it was active until it was paused' };
-  if (meta.mode !== 'shadow') return { ok: false, detail: `the cluster is ${meta.mode}, and was not active before` };
-  if (wasReady(meta, now)) {
-    const ago = Math.round((now - meta.readiness.readyAtMs) / 1000);
+function quiet(cluster: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
+  if (cluster.mode === 'active') return { ok: true, detail: 'not required: it stopped because of a second writer' };
+  if (cluster.modeSwitch.wasActive) return { ok: true, detail: 'not required: it was active until it was paused' };
+  if (cluster.mode !== 'shadow') return { ok: false, detail: `the cluster is ${cluster.mode}, and was not active before` };
+  if (wasReady(cluster, now)) {
+    const ago = Math.round((now - cluster.readiness.readyAtMs) / 1000);
     return { ok: true, detail: `there was no difference at the check ${ago} s ago; since then the endpoints may be without a writer` };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
-  if (meta.modeSwitch.owesWaking || meta.lists.suppressesWakeUps)
+  if (cluster.modeSwitch.owesWaking || cluster.lists.suppressesWakeUps)
     return { ok: false, detail: 'some services have not been compared since the last switch' };
   if (owed.services > 0) {
     const more = owed.services === maxOverdueRuns ? ' or more' : '';
@@ -70,7 +70,7 @@ function quiet(meta: ClusterRecord, { differences, owed }: Compared, quietMs: nu
       detail: `${owed.services}${more} services have changed since their last comparison: a run is due for ${owed.oldestSeconds} s`,
     };
   }
-  const quietFor = now - Math.max(meta.modeSwitch.atMs, meta.readiness.differenceAtMs);
+  const quietFor = now - Math.max(cluster.modeSwitch.atMs, cluster.readiness.differenceAtMs);
   return {
     ok: quietFor >= quietMs,
     detail: `no difference for ${Math.round(quietFor / 1000)} s, ${Math.round(quietMs / 1000)} s are required`,
@@ -92,11 +92,11 @@ export const notDeclaredOff: Finding = {
 export type AskedFor = 'active' | 'opt-in' | 'imports';
 type AskedApi = Pick<ClusterApi, 'allows' | 'dryRunCreate'>;
 
-export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Finding[]> {
+export async function accessFindings(api: AskedApi, cluster: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Finding[]> {
   try {
     return [
       { check: 'reachable', ok: true, detail: 'the API server answers' },
-      rightsFinding(of(await missingRights(api, { imports: what === 'imports' }), meta, what)),
+      rightsFinding(of(await missingRights(api, { imports: what === 'imports' }), cluster, what)),
     ];
   } catch (error) {
     return [{ check: 'reachable', ok: false, detail: error instanceof Error ? error.message : String(error) }];
@@ -107,13 +107,13 @@ export async function accessFindings(api: AskedApi, meta: ClusterRecord, what: A
 const maxRightsMs = 30 * 60_000;
 
 /** Returns the findings that sweep recorded. Sweep asks with the functions' identity, which has rights in the cluster that the operator's may lack. */
-export function recordedFindings(meta: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
-  const { rights } = meta.readiness;
+export function recordedFindings(cluster: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
+  const { rights } = cluster.readiness;
   if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > maxRightsMs) {
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
   }
   if (rights.error !== undefined) return [{ check: 'reachable', ok: false, detail: `sweep could not call it: ${rights.error}` }];
-  return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(of(rights, meta, what))];
+  return [{ check: 'reachable', ok: true, detail: 'the API server answers the functions' }, rightsFinding(of(rights, cluster, what))];
 }
 
 /** Sweep asks for imports in a clusterset alone. */

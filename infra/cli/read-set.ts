@@ -20,26 +20,26 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 
 /** Undefined: the cluster takes no part, and has neither an export nor an import of the name. */
-export async function readSet(table: Table, meta: ClusterRecord, { namespace, name }: ServiceKey, now: number): Promise<SetInput | undefined> {
-  const own = <K extends InputKind>(kind: K, of: string): Promise<ObjectOfKind[K] | undefined> => objectOf(table, meta.id, kind, namespace, of);
+export async function readSet(table: Table, cluster: ClusterRecord, { namespace, name }: ServiceKey, now: number): Promise<SetInput | undefined> {
+  const own = <K extends InputKind>(kind: K, of: string): Promise<ObjectOfKind[K] | undefined> => objectOf(table, cluster.id, kind, namespace, of);
   const [serviceExport, serviceImport] = await Promise.all([own('ServiceExport', name), own('ServiceImport', name)]);
-  if (!serviceExport && !serviceImport && meta.clusterset.imports === 'off') return undefined;
-  const { set } = meta.clusterset;
+  if (!serviceExport && !serviceImport && cluster.clusterset.imports === 'off') return undefined;
+  const { set } = cluster.clusterset;
   const [service, derived, work, entries, listed] = await Promise.all([
     own('Service', name),
     own('Service', derivedName(namespace, name)),
-    readWork(table, { cluster: meta.id, namespace, name: exportWork(name) }),
+    readWork(table, { cluster: cluster.id, namespace, name: exportWork(name) }),
     readSetEntries(table, { set, namespace, name }),
     listImporters(table),
   ]);
   const publishedExports = [...entries.exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
-  const zones = publishedExports.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, meta.id) : [];
+  const zones = publishedExports.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, cluster.id) : [];
   const sources = await concurrently(8, [...entries.exportTexts.keys()], (id) => readSource(table, id, { namespace, name }));
   // The cluster itself may have an import that it took before.
-  const importing = [...new Set([...listed, ...(serviceImport ? [meta.id] : [])])].sort();
+  const importing = [...new Set([...listed, ...(serviceImport ? [cluster.id] : [])])].sort();
   const importers = await concurrently(8, importing, (id) => readImporter(table, id, { set, namespace, name }));
   return {
-    meta,
+    cluster,
     namespace,
     name,
     serviceExport,

@@ -20,32 +20,38 @@ import {
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
-export async function checkReady(hub: Hub, meta: ClusterRecord, quietMs: number, namespace: string, controllersDeclaredOff: boolean): Promise<void> {
-  if (isActiveWithoutConflict(meta)) return;
-  const findings = await preflight(hub, meta, quietMs, namespace, controllersDeclaredOff);
-  for (const { check, ok, detail } of findings) say(`${meta.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+export async function checkReady(
+  hub: Hub,
+  cluster: ClusterRecord,
+  quietMs: number,
+  namespace: string,
+  controllersDeclaredOff: boolean,
+): Promise<void> {
+  if (isActiveWithoutConflict(cluster)) return;
+  const findings = await preflight(hub, cluster, quietMs, namespace, controllersDeclaredOff);
+  for (const { check, ok, detail } of findings) say(`${cluster.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
   if (findings.every((f) => f.ok)) return;
-  if (!onlyControllersLeft(findings)) throw new UsageError(`${meta.id} stays ${meta.mode}: see above; --override switches it anyway`);
-  if (!wasReady(meta, hub.now())) await recordReady(hub.table, meta.id, hub.now());
+  if (!onlyControllersLeft(findings)) throw new UsageError(`${cluster.id} stays ${cluster.mode}: see above; --override switches it anyway`);
+  if (!wasReady(cluster, hub.now())) await recordReady(hub.table, cluster.id, hub.now());
   throw new UsageError(
-    `${meta.id} stays ${meta.mode} until its own controllers are off; differences within the next hour do not count, because no controller writes`,
+    `${cluster.id} stays ${cluster.mode} until its own controllers are off; differences within the next hour do not count, because no controller writes`,
   );
 }
 
 async function preflight(
   hub: Hub,
-  meta: ClusterRecord,
+  cluster: ClusterRecord,
   quietMs: number,
   namespace: string,
   controllersDeclaredOff: boolean,
 ): Promise<readonly Finding[]> {
-  const [differences, owed] = await Promise.all([countDifferences(hub.table, meta.id), readOverdueRuns(hub.table, meta, hub.now())]);
-  const shadow = shadowFindings(meta, { differences, owed }, quietMs, hub.now());
-  const api = await localApi(hub, meta.id);
-  if (!api) return [...shadow, ...(await rightsFindings(hub, meta, 'active')), controllersDeclaredOff ? declaredOff : notDeclaredOff];
+  const [differences, owed] = await Promise.all([countDifferences(hub.table, cluster.id), readOverdueRuns(hub.table, cluster, hub.now())]);
+  const shadow = shadowFindings(cluster, { differences, owed }, quietMs, hub.now());
+  const api = await localApi(hub, cluster.id);
+  if (!api) return [...shadow, ...(await rightsFindings(hub, cluster, 'active')), controllersDeclaredOff ? declaredOff : notDeclaredOff];
   try {
     const off = controllersDeclaredOff ? declaredOff : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
-    return [...shadow, ...(await accessFindings(api, meta)), off];
+    return [...shadow, ...(await accessFindings(api, cluster)), off];
   } finally {
     api.close();
   }

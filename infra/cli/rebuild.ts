@@ -24,30 +24,30 @@ export interface RebuildDeps {
 
 export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): Promise<void> {
   const { table, now, wait, say } = deps;
-  const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter((meta) => meta !== undefined);
+  const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter((cluster) => cluster !== undefined);
   if (begun.length === 0) return;
-  const drained = Math.max(...begun.map((meta) => meta.modeSwitch.atMs)) + drainMs;
+  const drained = Math.max(...begun.map((cluster) => cluster.modeSwitch.atMs)) + drainMs;
   if (drained > now()) {
     say(`waiting ${Math.ceil((drained - now()) / 1000)} s for runs that had begun before`);
     await wait(drained - now());
   }
-  say(`${await clear(table, new Set(begun.map((meta) => meta.id)), say)} records forgotten`);
-  for (const meta of begun) {
-    const former = await comeBack(deps, meta);
-    say(`${meta.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
+  say(`${await clear(table, new Set(begun.map((cluster) => cluster.id)), say)} records forgotten`);
+  for (const cluster of begun) {
+    const former = await comeBack(deps, cluster);
+    say(`${cluster.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
   }
 }
 
 /** Returns the cluster's record during the rebuild; undefined if the cluster was removed. */
 async function begin({ table, now, say }: RebuildDeps, id: string): Promise<ClusterRecord | undefined> {
-  const meta = await readCluster(table, id);
-  if (!meta) return undefined;
-  if (isDeregistered(meta)) {
-    if (await beforeRebuild(table, id)) return meta;
+  const cluster = await readCluster(table, id);
+  if (!cluster) return undefined;
+  if (isDeregistered(cluster)) {
+    if (await beforeRebuild(table, id)) return cluster;
     say(`${id}  skipped: it is deregistered`);
     return undefined;
   }
-  if (!(await startRebuild(table, meta, now()))) return undefined;
+  if (!(await startRebuild(table, cluster, now()))) return undefined;
   return readCluster(table, id);
 }
 

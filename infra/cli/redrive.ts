@@ -53,9 +53,9 @@ const maxEventAgeMs = 24 * 3_600_000;
 export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
   const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
-    const meta = await readCluster(deps.table, cluster);
-    const urls = meta?.queues;
-    if (!urls || isDeregistered(meta)) return [];
+    const record = await readCluster(deps.table, cluster);
+    const urls = record?.queues;
+    if (!urls || isDeregistered(record)) return [];
     await deps.directory.know(cluster);
     return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, cluster }));
   });

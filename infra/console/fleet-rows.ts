@@ -22,20 +22,16 @@ type Measured = Pick<FleetRow, 'p50' | 'p99' | 'errors'>;
 const measuredRow = (recent: Recent | undefined): Measured => ({ p50: recent?.p50 ?? null, p99: recent?.p99 ?? null, errors: recent?.errors ?? 0 });
 
 /** Returns the cells that come from records, or undefined if the cluster was removed meanwhile. */
-async function recordedRow(table: Table, cluster: string, nowMs: number): Promise<Omit<FleetRow, keyof Measured> | undefined> {
-  const [meta, [oldest], differences] = await Promise.all([
-    readCluster(table, cluster),
-    table.queryDirty(cluster, nowMs, 1),
-    countDifferences(table, cluster),
-  ]);
-  if (!meta) return undefined;
+async function recordedRow(table: Table, id: string, nowMs: number): Promise<Omit<FleetRow, keyof Measured> | undefined> {
+  const [cluster, [oldest], differences] = await Promise.all([readCluster(table, id), table.queryDirty(id, nowMs, 1), countDifferences(table, id)]);
+  if (!cluster) return undefined;
   return {
-    cluster,
-    mode: switchesText(meta),
-    version: meta.relay.kubernetesVersion ?? '',
-    heartbeatAge: meta.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - meta.relay.heartbeatAtMs) / 1000,
+    cluster: id,
+    mode: switchesText(cluster),
+    version: cluster.relay.kubernetesVersion ?? '',
+    heartbeatAge: cluster.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - cluster.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
-    circuit: circuitText(meta),
+    circuit: circuitText(cluster),
     differences,
   };
 }
@@ -49,9 +45,9 @@ function switchesText({ mode, optIn, withdrawsOptIn, clusterset }: ClusterRecord
   ].join(', ');
 }
 
-function circuitText(meta: ClusterRecord): string {
-  const reason = blockedBy(meta);
+function circuitText(cluster: ClusterRecord): string {
+  const reason = blockedBy(cluster);
   if (reason) return reason;
-  const missing = missingFirstLists(meta);
+  const missing = missingFirstLists(cluster);
   return missing.length > 0 ? `first lists of ${missing.join(', ')} missing` : 'closed';
 }

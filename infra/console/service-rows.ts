@@ -13,14 +13,14 @@ import type { Table } from '#shared/store/table.ts';
 import type { ServiceEntry } from './api-types.ts';
 
 /** Services by namespace and name. Reads the pods of each namespace with a Service. */
-export async function serviceRows(table: Table, cluster: string): Promise<readonly ServiceEntry[]> {
-  const meta = await readCluster(table, cluster);
-  if (!meta) return [];
-  const byNamespace = Map.groupBy(await readServices(table, cluster), (service) => service.metadata.namespace ?? '');
+export async function serviceRows(table: Table, id: string): Promise<readonly ServiceEntry[]> {
+  const cluster = await readCluster(table, id);
+  if (!cluster) return [];
+  const byNamespace = Map.groupBy(await readServices(table, id), (service) => service.metadata.namespace ?? '');
   const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
-    const pods = await objectsIn({ table, cluster }, 'Pod', namespace);
+    const pods = await objectsIn({ table, cluster: id }, 'Pod', namespace);
     return services.map((service): ServiceEntry => {
-      const { name: writer, why } = writerFacts(service, meta);
+      const { name: writer, why } = writerFacts(service, cluster);
       return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, ...podCounts(service, pods) };
     });
   });

@@ -55,10 +55,10 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
   return {
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
     async unsynced(uids) {
-      const metas = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
-      return metas
-        .filter(([, meta]) => !meta || !hasSynced(meta) || meta.uid !== uids[meta.id])
-        .map(([id, meta]) => ({ id, lists: meta ? kinds.length - missingFirstLists(meta).length : 0 }));
+      const records = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
+      return records
+        .filter(([, cluster]) => !cluster || !hasSynced(cluster) || cluster.uid !== uids[cluster.id])
+        .map(([id, cluster]) => ({ id, lists: cluster ? kinds.length - missingFirstLists(cluster).length : 0 }));
     },
   };
 }

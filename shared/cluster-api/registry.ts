@@ -43,20 +43,20 @@ export interface RegistryOptions {
 }
 
 /** `timeoutMs`: asked before each call how long it may take; what it throws the call rejects with. */
-export type ClusterRegistry = (meta: ClusterRecord, timeoutMs?: () => number) => Promise<ClusterApi>;
+export type ClusterRegistry = (cluster: ClusterRecord, timeoutMs?: () => number) => Promise<ClusterApi>;
 
 export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
   const apis = new Map<string, Entry>();
-  return async (meta, timeoutMs) => {
-    const access = JSON.stringify([meta.api, meta.writer]);
-    let entry = apis.get(meta.id);
+  return async (cluster, timeoutMs) => {
+    const access = JSON.stringify([cluster.api, cluster.writer]);
+    let entry = apis.get(cluster.id);
     if (!entry || entry.access !== access) {
       entry?.api.close();
-      entry = { access, api: await connect(options, meta), verified: '' };
-      apis.set(meta.id, entry);
+      entry = { access, api: await connect(options, cluster), verified: '' };
+      apis.set(cluster.id, entry);
     }
     const api = timeoutMs ? entry.api.within(timeoutMs) : entry.api;
-    await verify(meta, entry, api);
+    await verify(cluster, entry, api);
     return api;
   };
 }
@@ -68,22 +68,22 @@ interface Entry {
 }
 
 /** The API answers as the cluster that we know, or nothing is asked of it. Checked once a worker and identity. */
-async function verify(meta: ClusterRecord, entry: Entry, api: ClusterApi): Promise<void> {
-  if (entry.verified === meta.uid) return;
+async function verify(cluster: ClusterRecord, entry: Entry, api: ClusterApi): Promise<void> {
+  if (entry.verified === cluster.uid) return;
   const uid = await api.identity();
-  if (meta.uid !== '' && uid !== meta.uid) {
+  if (cluster.uid !== '' && uid !== cluster.uid) {
     throw new ClusterApiError(
-      `the API server of cluster ${meta.id} answers as another cluster: kube-system has uid ${uid}, ${meta.uid} is registered`,
+      `the API server of cluster ${cluster.id} answers as another cluster: kube-system has uid ${uid}, ${cluster.uid} is registered`,
       {},
     );
   }
-  entry.verified = meta.uid;
+  entry.verified = cluster.uid;
 }
 
-async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<HttpsClusterApi> {
+async function connect(options: RegistryOptions, cluster: ClusterRecord): Promise<HttpsClusterApi> {
   const { connectionsFile, timeoutMs, maxListBytes, proxyEnv } = options;
   const clientOptions = {
-    fieldManager: fieldManagerOf(meta.writer),
+    fieldManager: fieldManagerOf(cluster.writer),
     maxSockets,
     ...idle,
     maxBytes,
@@ -93,17 +93,17 @@ async function connect(options: RegistryOptions, meta: ClusterRecord): Promise<H
   };
   if (connectionsFile !== undefined) {
     return httpsClusterApi(
-      recently(options.now, () => localConnection(connectionsFile, meta.id)),
+      recently(options.now, () => localConnection(connectionsFile, cluster.id)),
       clientOptions,
     );
   }
-  const { api } = meta;
-  if (!api) throw new ClusterApiError(`cluster ${meta.id} has no API access: only shadow is possible`, {});
+  const { api } = cluster;
+  if (!api) throw new ClusterApiError(`cluster ${cluster.id} has no API access: only shadow is possible`, {});
   const base = { server: api.url, ...(api.ca && { ca: pemOf(api.ca) }) };
   const { auth } = api;
-  if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(meta.id, options, auth) });
+  if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(cluster.id, options, auth) });
   const { access } = options;
-  if (!access) throw new ClusterApiError(`cluster ${meta.id} has access of type ${auth.type}, which this worker can't resolve`, {});
+  if (!access) throw new ClusterApiError(`cluster ${cluster.id} has access of type ${auth.type}, which this worker can't resolve`, {});
   // A certificate belongs to the connection, a token to each request; a refused token is read again.
   return httpsClusterApi(async () => ({ ...base, ...(await access.credentials(auth, false)) }), {
     ...clientOptions,

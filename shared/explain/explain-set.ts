@@ -16,13 +16,13 @@ import { sourceStanding } from './source-standing.ts';
 
 /** Returns undefined if the cluster neither exports the name nor has or could have an import of it. */
 export function explainSet(input: SetInput): ExplainedSet | undefined {
-  const { meta, serviceExport, publishedExports, winner } = input;
-  const own = input.importers.find((i) => i.record.id === meta.id);
+  const { cluster, serviceExport, publishedExports, winner } = input;
+  const own = input.importers.find((i) => i.record.id === cluster.id);
   const merged = mergeExports(
     publishedExports.filter(
       (published) => !isDeregistered(input.sources.find((s) => s.record.id === published.cluster)?.record ?? { mode: 'removed' }),
     ),
-    { winner, precedence: meta.clusterset.precedence },
+    { winner, precedence: cluster.clusterset.precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;
@@ -31,7 +31,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   const exporting = serviceExport && exportFacts(input, merged, importers);
   return {
     set: {
-      set: meta.clusterset.set,
+      set: cluster.clusterset.set,
       sources,
       importers,
       conflicts: merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? [],
@@ -43,7 +43,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     ],
     exportSummary: exporting?.summary,
     importSummary: imports && importSummary(input.name, imports, sources),
-    preview: meta.clusterset.imports === 'shadow' ? (own?.report?.report.preview ?? []) : [],
+    preview: cluster.clusterset.imports === 'shadow' ? (own?.report?.report.preview ?? []) : [],
   };
 }
 
@@ -77,8 +77,8 @@ interface ExplainedSources {
 /** Returns the sources in the order of precedence. A silent source has its last known endpoints. */
 function sourcesOf(input: SetInput, merged: MergedExports | undefined): ExplainedSources {
   if (!merged) return { sources: [], hinted: undefined };
-  const { meta, namespace, name, zones, now } = input;
-  const { set } = meta.clusterset;
+  const { cluster, namespace, name, zones, now } = input;
+  const { set } = cluster.clusterset;
   const known = merged.clusters.flatMap((cluster) => input.sources.find((s) => s.record.id === cluster) ?? []);
   const held = new Set(input.importers.flatMap((i) => i.report?.report.held ?? []));
   const isGone = ({ record }: SourceInput): boolean => sourceStanding(record, now).state === 'evicted' && !held.has(record.id);
@@ -88,8 +88,8 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
     const podCidrs = record.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
     return { cluster: record.id, state: exported ? 'fresh' : 'silent', podCidrs, ...(exported && { exported }) };
   });
-  const { maxEndpointsPerSlice } = meta.settings;
-  const importer: Importer = { cluster: meta.id, zones };
+  const { maxEndpointsPerSlice } = cluster.settings;
+  const importer: Importer = { cluster: cluster.id, zones };
   const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, importer, maxEndpointsPerSlice });
   const sources = known.map((source): SourceExplanation => {
     const standing = sourceStanding(source.record, now);

@@ -20,10 +20,10 @@ export function explainService(input: ExplainInput): Explanation {
   const pods = explainPods(input);
   const standing = standingOf(input, pods);
   const { set } = input;
-  const told = toldDifferences(input.service, input.meta, input.difference);
+  const told = toldDifferences(input.service, input.cluster, input.difference);
   const preview = set?.preview ?? [];
   return {
-    cluster: input.meta.id,
+    cluster: input.cluster.id,
     namespace: input.namespace,
     name: input.name,
     ...((input.service || !set) && { state: standing.state }),
@@ -37,7 +37,7 @@ export function explainService(input: ExplainInput): Explanation {
             { title: 'Saved', facts: savedFacts(input) },
           ]
         : []),
-      { title: 'Cluster', facts: clusterFacts(input.meta, input.now) },
+      { title: 'Cluster', facts: clusterFacts(input.cluster, input.now) },
     ],
     saved: savedAddresses(input.saved),
     pods,
@@ -47,12 +47,12 @@ export function explainService(input: ExplainInput): Explanation {
   };
 }
 
-export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'meta' | 'asked'>;
+export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'cluster' | 'asked'>;
 
 /** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
 export function explainPods(given: PodsInput): readonly PodExplanation[] {
   // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be its addresses.
-  const writers = writersFor(given.service, given.meta);
+  const writers = writersFor(given.service, given.cluster);
   const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
   const input = { ...given, writers, optsIn, service: given.service && withOptInSelector(given.service, 'active') };
   const { service, saved, asked } = input;
@@ -78,7 +78,7 @@ export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, k
   const selector = selectorOf(input.service);
   const relation = relationOf(known, selector, new Set()) === 'selected' ? 'selected' : 'left';
   const saved = { endpoints: undefined, slices: [] };
-  const writers = writersFor(input.service, input.meta);
+  const writers = writersFor(input.service, input.cluster);
   const world: World = { ...input, writers, pods: [known], saved, optsIn: false, inEndpoints: new Map(), inSlices: new Map() };
   return explainPod(world, known, relation, selector, undefined);
 }

@@ -15,9 +15,9 @@ import { selectorText, writerFacts } from './writer-facts.ts';
 
 export const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
-export function serviceFacts(service: Service, { hints, meta }: Pick<ExplainInput, 'hints' | 'meta'>): readonly Fact[] {
+export function serviceFacts(service: Service, { hints, cluster }: Pick<ExplainInput, 'hints' | 'cluster'>): readonly Fact[] {
   const { metadata, spec = {} } = service;
-  const writer = writerFacts(service, meta);
+  const writer = writerFacts(service, cluster);
   const ports = (spec.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`);
   const zones = Object.entries(hints?.zones ?? {}).map(([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`);
   return [
@@ -34,12 +34,12 @@ export function serviceFacts(service: Service, { hints, meta }: Pick<ExplainInpu
   ];
 }
 
-export function workFacts({ work, triggers, now, meta, difference }: ExplainInput): readonly Fact[] {
+export function workFacts({ work, triggers, now, cluster, difference }: ExplainInput): readonly Fact[] {
   const newest = Math.max(0, ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
   return [
     ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
-    ...fact('Endpoints', controllerText(work, work.controllers.endpoints, meta.settings.endpoints, now)),
-    ...fact('EndpointSlices', controllerText(work, work.controllers.slices, meta.settings.slices, now)),
+    ...fact('Endpoints', controllerText(work, work.controllers.endpoints, cluster.settings.endpoints, now)),
+    ...fact('EndpointSlices', controllerText(work, work.controllers.slices, cluster.settings.slices, now)),
     ...fact('Pending since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
     ...fact('Last run', work.ranAtMs > 0 ? timeText(work.ranAtMs, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),
@@ -93,27 +93,27 @@ const managersOf = (slices: readonly EndpointSlice[]): readonly string[] => [
   ...new Set(slices.map((s) => s.metadata.labels?.[labelSliceManagedBy] ?? 'no manager')),
 ];
 
-export function clusterFacts(meta: ClusterRecord, now: number): readonly Fact[] {
-  const missing = missingFirstLists(meta);
-  const { batchPeriodSeconds, maxEndpointsPerSlice } = meta.settings;
+export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact[] {
+  const missing = missingFirstLists(cluster);
+  const { batchPeriodSeconds, maxEndpointsPerSlice } = cluster.settings;
   return [
-    ...fact('Mode', meta.mode),
-    ...fact('Kubernetes', versionText(meta)),
-    ...fact('Opt-in', meta.withdrawsOptIn ? 'being withdrawn' : meta.optIn),
-    ...fact('Exports', exportsText(meta)),
-    ...fact('Imports', meta.clusterset.imports === 'off' ? undefined : meta.clusterset.imports),
-    ...fact('Circuit', circuitText(meta, now)),
+    ...fact('Mode', cluster.mode),
+    ...fact('Kubernetes', versionText(cluster)),
+    ...fact('Opt-in', cluster.withdrawsOptIn ? 'being withdrawn' : cluster.optIn),
+    ...fact('Exports', exportsText(cluster)),
+    ...fact('Imports', cluster.clusterset.imports === 'off' ? undefined : cluster.clusterset.imports),
+    ...fact('Circuit', circuitText(cluster, now)),
     ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
-    ...fact('Relay', meta.relay.heartbeatAtMs === 0 ? 'no heartbeat yet' : `last heartbeat ${timeText(meta.relay.heartbeatAtMs, now)}`),
-    ...fact('Mode switch', meta.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined),
+    ...fact('Relay', cluster.relay.heartbeatAtMs === 0 ? 'no heartbeat yet' : `last heartbeat ${timeText(cluster.relay.heartbeatAtMs, now)}`),
+    ...fact('Mode switch', cluster.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined),
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),
   ];
 }
 
-function versionText(meta: ClusterRecord): string | undefined {
-  const { kubernetesVersion } = meta.relay;
-  const compared = isShadow(meta) ? comparedAsVersion(kubernetesVersion) : undefined;
+function versionText(cluster: ClusterRecord): string | undefined {
+  const { kubernetesVersion } = cluster.relay;
+  const compared = isShadow(cluster) ? comparedAsVersion(kubernetesVersion) : undefined;
   return unsupportedVersion(kubernetesVersion) ?? (compared ? `${kubernetesVersion}, ${compared}` : kubernetesVersion);
 }
 

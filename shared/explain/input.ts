@@ -18,7 +18,7 @@ export interface KnownPod {
 
 /** The input of an explanation, from the snapshot: a service, its pods and its cluster. */
 export interface ExplainInput {
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly namespace: string;
   readonly name: string;
   /** Undefined if the service does not exist (any more). */

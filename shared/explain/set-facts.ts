@@ -19,18 +19,18 @@ export function exportFacts(
   merged: MergedExports | undefined,
   importers: readonly ImporterExplanation[],
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
-  const { meta, exportWork, now, serviceExport } = input;
+  const { cluster, exportWork, now, serviceExport } = input;
   const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
-  const isTold = input.publishedExports.some((published) => published.cluster === meta.id);
-  const others = importers.filter((i) => i.cluster !== meta.id && i.state === 'imported').map((i) => i.cluster);
+  const isTold = input.publishedExports.some((published) => published.cluster === cluster.id);
+  const others = importers.filter((i) => i.cluster !== cluster.id && i.state === 'imported').map((i) => i.cluster);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
   return {
     summary: validity.valid ? `Exported, ${reach}.` : `Its export is not valid (${validity.reason}: ${validity.message}).`,
     facts: [
       ...fact('Valid', valid),
-      ...fact('Set', meta.clusterset.set),
+      ...fact('Set', cluster.clusterset.set),
       ...fact(
         'Published to the set',
         isTold === validity.valid
@@ -54,16 +54,16 @@ export function exportFacts(
       ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
       ...fact('Preferred', asked.locality && localityText(asked.locality)),
       ...fact('Problems', problems.length > 0 ? problems.join(' ') : undefined),
-      ...fact('Pod ranges', meta.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
+      ...fact('Pod ranges', cluster.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
 }
 
-function ownExport({ meta, namespace, name, serviceExport, service }: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
+function ownExport({ cluster, namespace, name, serviceExport, service }: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
   const isDeleting = serviceExport?.metadata.deletionTimestamp !== undefined;
-  const allowed = meta.clusterset.exports.namespaces;
-  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: meta.optIn !== 'off' });
-  return serviceExport ? checkExport(meta.id, serviceExport, validity) : { validity, problems: [] };
+  const allowed = cluster.clusterset.exports.namespaces;
+  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: cluster.optIn !== 'off' });
+  return serviceExport ? checkExport(cluster.id, serviceExport, validity) : { validity, problems: [] };
 }
 
 export function importFacts(
@@ -72,9 +72,9 @@ export function importFacts(
   { why, state }: ImporterExplanation,
   { merged, hinted }: { readonly merged: MergedExports | undefined; readonly hinted: ImportHints['why'] },
 ): readonly Fact[] {
-  const { namespace, name, derived, meta, now } = input;
+  const { namespace, name, derived, cluster, now } = input;
   const { serviceImport } = own;
-  const { set } = meta.clusterset;
+  const { set } = cluster.clusterset;
   const spec = merged?.spec;
   const ports = (spec?.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`);
   const address = derived?.spec?.clusterIP;
@@ -115,10 +115,10 @@ function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHi
 }
 
 /** Returns the cluster whose export decides if exports differ, with the reason. */
-function precedenceText({ publishedExports, winner: before, meta }: SetInput, { winner, clusters }: MergedExports): string {
-  const who = winner.cluster === meta.id ? `${winner.cluster} (this cluster)` : winner.cluster;
+function precedenceText({ publishedExports, winner: before, cluster }: SetInput, { winner, clusters }: MergedExports): string {
+  const who = winner.cluster === cluster.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
-  if (before && meta.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;
+  if (before && cluster.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;
   const created = publishedExports.find((f) => f.cluster === winner.cluster)?.createdAt;
   return `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
 }

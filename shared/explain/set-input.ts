@@ -8,7 +8,7 @@ import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { FactGroup, SetExplanation } from './explanation.ts';
 
 export interface SetInput {
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly namespace: string;
   readonly name: string;
   /** Objects of the explained cluster itself. */

@@ -48,9 +48,9 @@ const handOverText = (isToHub: boolean): string =>
     ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
     : 'its slices stay until those of the built-in controllers serve every ready address';
 
-function progressOf({ service, work, meta, difference, contested, now }: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
-  const { endpoints, slices } = writersFor(service, meta);
-  if (difference?.text === waitingText && writesOptIn(meta)) return { state: 'HandOver', text: handOverText(slices.as === optInManagedBy) };
+function progressOf({ service, work, cluster, difference, contested, now }: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
+  const { endpoints, slices } = writersFor(service, cluster);
+  if (difference?.text === waitingText && writesOptIn(cluster)) return { state: 'HandOver', text: handOverText(slices.as === optInManagedBy) };
   const tasks = [endpoints.task, slices.task];
   if (!tasks.includes('write') && tasks.includes('compare')) {
     if (!difference)
@@ -67,7 +67,7 @@ function progressOf({ service, work, meta, difference, contested, now }: Explain
     return { state: 'Contested', text };
   }
   if (isClean(work)) return { state: 'Written', text: 'everything is written' };
-  if (meta.circuit) return { state: 'CircuitOpen', text: `a run is pending, but the circuit of the cluster is open (${meta.circuit.reason})` };
+  if (cluster.circuit) return { state: 'CircuitOpen', text: `a run is pending, but the circuit of the cluster is open (${cluster.circuit.reason})` };
   const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
   if (failing > 0) return { state: 'Failing', text: `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}` };
   return { state: 'Pending', text: work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending' };

@@ -14,12 +14,12 @@ export interface ToldDifferences {
 /** A comparison belongs to shadow mode, and stays in the table when the mode is switched. A preview belongs to a cluster whose opt-in switch is shadow. */
 export function toldDifferences(
   service: Service | undefined,
-  meta: Pick<ClusterRecord, 'mode' | 'optIn'>,
+  cluster: Pick<ClusterRecord, 'mode' | 'optIn'>,
   stored: ShadowRecord | undefined,
 ): ToldDifferences {
   const lines = stored ? (JSON.parse(stored.text) as readonly string[]) : [];
   const told = (title: string, holds: boolean): ToldDifferences => ({ title, lines: holds ? lines : [] });
-  if (stored?.text === waitingText) return told('Hand-over', meta.optIn === 'active');
-  if (service && writerOf(service).by === 'opt-in') return told('Preview', meta.optIn === 'shadow');
-  return told('Differences', isShadow(meta));
+  if (stored?.text === waitingText) return told('Hand-over', cluster.optIn === 'active');
+  if (service && writerOf(service).by === 'opt-in') return told('Preview', cluster.optIn === 'shadow');
+  return told('Differences', isShadow(cluster));
 }

@@ -31,24 +31,24 @@ export interface Added {
 }
 
 /** Adds the services of one step. Deleted services are among them, because their Endpoints remain if they were deleted while the hub did not write. */
-export async function addStep(deps: AddAllDeps, meta: ClusterRecord, from: WalkPosition | undefined, step = usualStep): Promise<Added> {
-  const { services, place } = await walkServices({ table: deps.table, cluster: meta.id }, from, step);
+export async function addStep(deps: AddAllDeps, cluster: ClusterRecord, from: WalkPosition | undefined, step = usualStep): Promise<Added> {
+  const { services, place } = await walkServices({ table: deps.table, cluster: cluster.id }, from, step);
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = place || !isMember(meta) ? [] : await memberWakeUps(deps.table, meta);
-  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, [...wakeUps, ...ofSet]);
-  const isRecorded = await recordWaking(deps.table, meta, place);
+  const ofSet = place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster);
+  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
+  const isRecorded = await recordWaking(deps.table, cluster, place);
   return { services: services.filter((s) => isAlive(s) && !isCanary(s.name)).length, place: isRecorded ? place : undefined };
 }
 
 /** Runs all remaining steps that begin before `untilMs`. Sweep runs the rest. */
-export async function addAll(deps: AddAllDeps, meta: ClusterRecord, step = usualStep, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
+export async function addAll(deps: AddAllDeps, cluster: ClusterRecord, step = usualStep, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
   let total = 0;
-  let place = wakingPlace<WalkPosition>(meta.modeSwitch);
+  let place = wakingPlace<WalkPosition>(cluster.modeSwitch);
   do {
-    const added = await addStep(deps, meta, place, step);
+    const added = await addStep(deps, cluster, place, step);
     total += added.services;
     place = added.place;
   } while (place && deps.now() < untilMs);
-  if (!place) deps.log.info('every service enqueued', { cluster: meta.id, services: total, mode: meta.mode });
+  if (!place) deps.log.info('every service enqueued', { cluster: cluster.id, services: total, mode: cluster.mode });
   return total;
 }

@@ -8,15 +8,15 @@ import type { SyncDeps } from '../state/deps.ts';
 import { requeueRun } from '../state/requeue.ts';
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
-export async function openedCircuit(deps: SyncDeps, meta: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
+export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
   const reason = reasonOf(error);
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
-  const next = nextCircuit(meta.circuit, failure, deps.now());
+  const next = nextCircuit(cluster.circuit, failure, deps.now());
   const requeueAfterSeconds = secondsAfterFailure(next, failure, deps.random());
   const { coalesceWithinSeconds } = limitsOf(deps).requeue.circuitOpen;
-  await openCircuit(deps.table, meta, next);
-  deps.metrics.put('CircuitOpen', 1, { cluster: meta.id });
-  deps.log.warn('circuit open', { cluster: meta.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
+  await openCircuit(deps.table, cluster, next);
+  deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });
+  deps.log.warn('circuit open', { cluster: cluster.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
   return {
     kind: 'requeued',
     reason: `circuit: ${reason}`,
@@ -33,10 +33,10 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 }
 
 /** Claims the probe of an open circuit for this run. Throws RequeueAfter if another run has it. */
-export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: string): Promise<void> {
+export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
-  if (await claimProbe(deps.table, meta, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
-  throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${meta.circuit?.reason}, being probed` });
+  if (await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
+  throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${cluster.circuit?.reason}, being probed` });
 }
 
 /**
@@ -45,22 +45,22 @@ export async function beginProbe(deps: SyncDeps, meta: ClusterRecord, leaseId: s
  */
 export async function connect<T extends readonly (() => number)[]>(
   deps: SyncDeps,
-  meta: ClusterRecord,
+  cluster: ClusterRecord,
   ...timeouts: T
 ): Promise<{ readonly [I in keyof T]: ClusterApi }> {
-  const writer = meta.writer ?? (await nameWriter(deps.table, meta.id, deps.newLeaseId().slice(0, 8)));
+  const writer = cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8)));
   const apis: ClusterApi[] = [];
-  for (const timeoutMs of timeouts) apis.push(await deps.cluster({ ...meta, writer }, timeoutMs));
-  if (meta.circuit) {
+  for (const timeoutMs of timeouts) apis.push(await deps.cluster({ ...cluster, writer }, timeoutMs));
+  if (cluster.circuit) {
     await apis[0]?.identity();
-    await closedCircuit(deps, meta);
+    await closedCircuit(deps, cluster);
   }
   return apis as unknown as { readonly [I in keyof T]: ClusterApi };
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */
-async function closedCircuit(deps: SyncDeps, meta: ClusterRecord): Promise<void> {
-  if (!(await closeCircuit(deps.table, meta, deps.now()))) return;
-  deps.metrics.put('CircuitOpen', 0, { cluster: meta.id });
-  deps.log.info('circuit closed', { cluster: meta.id });
+async function closedCircuit(deps: SyncDeps, cluster: ClusterRecord): Promise<void> {
+  if (!(await closeCircuit(deps.table, cluster, deps.now()))) return;
+  deps.metrics.put('CircuitOpen', 0, { cluster: cluster.id });
+  deps.log.info('circuit closed', { cluster: cluster.id });
 }

@@ -51,7 +51,7 @@ export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall
 
 export interface FailedRun {
   readonly deps: SyncDeps;
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly work: WorkItem;
   /** For the probe. */
   readonly brief: Pick<ClusterApi, 'identity'>;
@@ -63,12 +63,12 @@ export interface FailedRun {
 
 /** Resolves to undefined if the failure is the run's own. */
 export async function faultOf(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
-  const { deps, meta, rounds = 0 } = run;
+  const { deps, cluster, rounds = 0 } = run;
   switch (treatmentOf[failureOf(error)][call]) {
     case 'own':
       return undefined;
     case 'circuit':
-      return openedCircuit(deps, meta, error);
+      return openedCircuit(deps, cluster, error);
     case 'probe':
       return probe(run, error, call);
     case 'noCredentials':
@@ -82,9 +82,9 @@ export async function faultOf(run: FailedRun, error: ClusterApiError, call: Fail
 }
 
 async function probe(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
-  const { deps, meta, work, brief } = run;
+  const { deps, cluster, work, brief } = run;
   const isConnection = failureOf(error) === 'connection';
-  if (isConnection && controllers.some((c) => isRetry({ work }, c))) return openedCircuit(deps, meta, error);
+  if (isConnection && controllers.some((c) => isRetry({ work }, c))) return openedCircuit(deps, cluster, error);
   try {
     await brief.identity();
     if (isConnection) return requeue(deps, 'connectionLost', { reason: 'connection lost' });
@@ -92,14 +92,14 @@ async function probe(run: FailedRun, error: ClusterApiError, call: FailedCall): 
   } catch (unanswered) {
     if (unanswered instanceof RequeueAfter) return unanswered.outcome;
     if (!(unanswered instanceof ClusterApiError)) throw unanswered;
-    return openedCircuit(deps, meta, error);
+    return openedCircuit(deps, cluster, error);
   }
 }
 
 /** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
-export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'meta' | 'namespace' | 'name' | 'rounds'>, what: string): RequeueOutcome {
-  const { deps, meta, namespace, name, rounds = 0 } = run;
-  deps.log.warn('cluster refuses a write of an export or import', { cluster: meta.id, namespace, service: name, reason: what });
+export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'cluster' | 'namespace' | 'name' | 'rounds'>, what: string): RequeueOutcome {
+  const { deps, cluster, namespace, name, rounds = 0 } = run;
+  deps.log.warn('cluster refuses a write of an export or import', { cluster: cluster.id, namespace, service: name, reason: what });
   return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
 }
 
@@ -107,7 +107,7 @@ export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'meta' | 'namespa
 export async function outcomeOf(run: FailedRun, error: unknown, call: FailedCall): Promise<Outcome> {
   if (error instanceof RequeueAfter) return error.outcome;
   if (error instanceof PodsTooLarge) {
-    run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.meta.id });
+    run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.cluster.id });
     return requeue(run.deps, 'podsTooLarge', { reason: error.message });
   }
   if (!(error instanceof ClusterApiError)) throw error;

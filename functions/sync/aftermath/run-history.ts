@@ -32,9 +32,9 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   const previous = claim.item.newestRecord;
   const id = Math.max(endedMs, (previous ?? 0) + 1);
   const unwritten: NewRecord = { id, write: async () => {} };
-  const days = result.meta?.settings.historyDays ?? 0;
+  const days = result.cluster?.settings.historyDays ?? 0;
   // The hub writes nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
-  const isQuiet = result.meta && isShadow(result.meta) && !writesOptIn(result.meta) && !claim.wasTakenOver;
+  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
   if (days === 0 || isQuiet) return undefined;
   try {
     const { historyNamed, historyBytes } = limitsOf(deps).sync;
@@ -105,7 +105,7 @@ interface Reached {
 
 /** Outputs that were saved in an earlier incarnation do not show the state before this run. */
 const isRestored = ({ server, inputs, result }: Reached): boolean =>
-  inputs.outputs.some((o) => o.version < versionOf(result.meta?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
+  inputs.outputs.some((o) => o.version < versionOf(result.cluster?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
 
 /** Has the run written, read or forgotten an output whose content was not saved? */
 const isUnknown = ({ server, inputs, result }: Reached): boolean =>
@@ -131,8 +131,8 @@ function provesSlices({ server, inputs }: Reached): boolean {
 }
 
 /** Undefined where the hub writes in place of the built-in controllers. */
-function writerAfter({ server, inputs, result: { meta } }: Reached): HistoryRecord['writer'] {
-  if (!meta || !isShadow(meta)) return undefined;
+function writerAfter({ server, inputs, result: { cluster } }: Reached): HistoryRecord['writer'] {
+  if (!cluster || !isShadow(cluster)) return undefined;
   if (!inputs.service) return 'none';
   const { by } = inputs.writers.slices;
   if (by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
@@ -181,14 +181,14 @@ function whyOf({ server, inputs, result }: Reached): Why {
   // Mostly of one pod, so that a map of them all would not pay.
   const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
-  const { meta } = result;
-  const handedOver = handOverReason(inputs, meta);
+  const { cluster } = result;
+  const handedOver = handOverReason(inputs, cluster);
   return (name, where) => {
     const handOver = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
     if (handOver) return { ...handOver, why: shortened(handOver.why) };
-    if (name === '' || !meta) return { reason: 'NoPod', why: 'an address without a pod' };
+    if (name === '' || !cluster) return { reason: 'NoPod', why: 'an address without a pod' };
     const { namespace } = inputs.serviceRecord ?? { namespace: '' };
-    const verdict = verdicts.get(name) ?? verdictsOf({ meta, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
+    const verdict = verdicts.get(name) ?? verdictsOf({ cluster, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
     verdicts.set(name, verdict);
     const { endpoints, slices } = verdict;
     if (where !== inEndpoints) {
@@ -206,12 +206,12 @@ interface Cause {
 }
 
 /** The reason of a hand-over, which overrides the reasons of the pods. */
-function handOverReason({ writers }: Inputs, meta: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
-  if (!meta || meta.optIn === 'off') return {};
+function handOverReason({ writers }: Inputs, cluster: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
+  if (!cluster || cluster.optIn === 'off') return {};
   const { by, reason } = writers.slices;
   if (by === 'opt-in') return { endpoints: { reason: 'OptedIn', why: 'the Service opted in: its Endpoints were deleted' } };
   if (by === 'none') return { slices: { reason: 'Withdrawn', why: `its slices were withdrawn: ${reason}` } };
-  if (by === 'built-in' && isShadow(meta)) return { slices: { reason: 'HandedBack', why: `handed back to the built-in controllers: ${reason}` } };
+  if (by === 'built-in' && isShadow(cluster)) return { slices: { reason: 'HandedBack', why: `handed back to the built-in controllers: ${reason}` } };
   return {};
 }
 
@@ -221,6 +221,6 @@ const withoutFamily = (isThere: boolean, family: string): Cause =>
 /** Who had written what the run found changed. */
 function otherWriter({ server, result }: Reached): string {
   const managers = server.found.flatMap(({ manager }) => (manager ? [manager] : []));
-  const ours = fieldManagerOf(result.meta?.writer);
+  const ours = fieldManagerOf(result.cluster?.writer);
   return managers.find((m) => m !== ours) ?? 'another client';
 }

@@ -7,7 +7,7 @@ import type { SyncDeps } from '../state/deps.ts';
 
 export interface ClustersetRun {
   readonly deps: SyncDeps;
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly namespace: string;
   /** Name of the export or import. */
   readonly name: string;
@@ -36,6 +36,6 @@ export interface ClustersetRun {
 }
 
 /** The name of the run in its set. */
-export const keyInSet = ({ meta, namespace, name }: ClustersetRun): SetKey => ({ set: meta.clusterset.set, namespace, name });
+export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({ set: cluster.clusterset.set, namespace, name });
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

@@ -21,10 +21,10 @@ const byService: readonly InvalidReason[] = ['NoService', 'InvalidServiceType', 
  * at once. Throws RequeueAfter if the API has a Service that is exported, or while the circuit is open. The snapshot counts for a cluster without an API.
  */
 export async function confirmedValidity(run: ClustersetRun, serviceExport: ServiceExport, validity: ExportValidity): Promise<ExportValidity> {
-  const { deps, meta, namespace, name } = run;
-  if (validity.valid || !byService.includes(validity.reason) || !(deps.reaches?.(meta) ?? meta.api)) return validity;
+  const { deps, cluster, namespace, name } = run;
+  if (validity.valid || !byService.includes(validity.reason) || !(deps.reaches?.(cluster) ?? cluster.api)) return validity;
   const service = await (await run.api()).get('Service', namespace, name);
-  if (!validityIn(meta, serviceExport, service && project('Service', service)).valid) return validity;
-  deps.metrics.put('Drift', 1, { cluster: meta.id });
+  if (!validityIn(cluster, serviceExport, service && project('Service', service)).valid) return validity;
+  deps.metrics.put('Drift', 1, { cluster: cluster.id });
   throw requeueRun(deps, 'snapshotInDoubt', { reason: `by the snapshot the export is not valid (${validity.message}), by the cluster it is` });
 }

@@ -16,7 +16,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
 export async function withinLimit(run: Exporting, validity: ExportValidity): Promise<ExportValidity> {
   if (!validity.valid) return validity;
   const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
-  const store = { table: run.deps.table, cluster: run.meta.id };
+  const store = { table: run.deps.table, cluster: run.cluster.id };
   let [here, all] = [0, 0];
   for await (const { namespace } of firstNamesOf(store, 'ServiceExport', { inNamespace: inNamespace + 1, inCluster: inCluster + 1 })) {
     all++;
@@ -28,28 +28,28 @@ export async function withinLimit(run: Exporting, validity: ExportValidity): Pro
 }
 
 /** `meta`: of the exporter. */
-type Exporting = Pick<ClustersetRun, 'deps' | 'meta' | 'namespace'>;
+type Exporting = Pick<ClustersetRun, 'deps' | 'cluster' | 'namespace'>;
 
 const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMany', message: `${why}, and this one is not among them` });
 
 /** Some of the exports that were too many may take the place of this one, which has gone. The next that goes wakes others, and so does each resync. */
 export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
-  const { deps, meta, namespace, name } = run;
+  const { deps, cluster, namespace, name } = run;
   const { maxExports } = limitsOf(deps).sync;
   const there: string[] = [];
-  for await (const other of objectNamesIn({ table: deps.table, cluster: meta.id }, 'ServiceExport', namespace)) {
+  for await (const other of objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceExport', namespace)) {
     if (there.push(other.name) > 2 * maxExports) break;
   }
   if (there.length < maxExports) return;
   const exported = await exportedHere(run);
   const waiting = there.filter((other) => other !== name && !exported.has(other)).slice(0, wokenForPlace);
   const wakeUps = waiting.map((other) => wakeNow(namespace, exportWork(other)));
-  await addWork(deps, deps.queues(meta.id, meta.queues).syncs, meta.id, wakeUps);
+  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, wakeUps);
 }
 
 /** More than one, for some are not valid. */
 const wokenForPlace = 10;
 
-async function exportedHere({ deps, meta, namespace }: Exporting): Promise<ReadonlySet<string>> {
-  return new Set((await listed(exportsOfCluster(deps.table, meta.clusterset.set, meta.id, namespace))).map(({ name }) => name));
+async function exportedHere({ deps, cluster, namespace }: Exporting): Promise<ReadonlySet<string>> {
+  return new Set((await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))).map(({ name }) => name));
 }

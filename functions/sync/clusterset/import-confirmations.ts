@@ -17,8 +17,8 @@ import { wakeClusters } from './wake-clusters.ts';
 
 /** `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
 export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
-  const { deps, meta } = run;
-  if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+  const { deps, cluster } = run;
+  if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
   await saveState(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
 }
 
@@ -26,23 +26,23 @@ export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntr
 export const confirmNoImport = (run: ClustersetRun): Promise<void> => saveState(run, undefined);
 
 async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
-  const { deps, meta, namespace, name } = run;
+  const { deps, cluster, namespace, name } = run;
   const key = keyInSet(run);
-  const before = await readImportState(deps.table, key, meta.id);
+  const before = await readImportState(deps.table, key, cluster.id);
   const text = state && JSON.stringify(state);
   if (before?.text === text && !before?.isPending) return;
   const failure = state?.failure;
   const isFailureNew = JSON.stringify(failure) !== JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
   if (isFailureNew || before?.isPending) {
-    await saveImportState(deps.table, key, meta.id, { text: text ?? JSON.stringify({ has: {} } satisfies ImportState), isPending: true });
+    await saveImportState(deps.table, key, cluster.id, { text: text ?? JSON.stringify({ has: {} } satisfies ImportState), isPending: true });
     if (failure) {
       const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
-      deps.log.warn(text, { cluster: meta.id, namespace, service: name, reason: failure.message });
+      deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
     }
     const { exportTexts } = await readSetEntries(deps.table, key);
     await wakeClusters(run, { clusters: [...exportTexts.keys()], service: exportWork(name) });
   }
-  await saveImportState(deps.table, key, meta.id, text === undefined ? undefined : { text, isPending: false });
+  await saveImportState(deps.table, key, cluster.id, text === undefined ? undefined : { text, isPending: false });
 }
 
 /** The states of the name's imports, by importing cluster. */
@@ -79,8 +79,8 @@ const blocks = ({ failure: { reason } }: Pick<OfImporter, 'failure'>): boolean =
  * as it is for as long as an operator wants.
  */
 async function unconfirmed(run: ClustersetRun, states: ImportStates, exportText: string): Promise<readonly OfImporter[]> {
-  const { deps, meta, namespace } = run;
-  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, meta.id, exportText);
+  const { deps, cluster, namespace } = run;
+  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, cluster.id, exportText);
   const listed = (await listImporters(deps.table)).filter((id) => isOpen(states.get(id)));
   const open = await concurrently(16, listed, async (cluster): Promise<readonly OfImporter[]> => {
     const importer = await activeImporter(run, cluster);
@@ -93,8 +93,8 @@ async function unconfirmed(run: ClustersetRun, states: ImportStates, exportText:
   return open.flat();
 }
 
-async function activeImporter({ deps, meta }: ClustersetRun, id: string): Promise<ClusterRecord | undefined> {
+async function activeImporter({ deps, cluster }: ClustersetRun, id: string): Promise<ClusterRecord | undefined> {
   const importer = await readCluster(deps.table, id);
   const isActive = importer && !isDeregistered(importer) && importer.clusterset.imports === 'active';
-  return isActive && importer.clusterset.set === meta.clusterset.set ? importer : undefined;
+  return isActive && importer.clusterset.set === cluster.clusterset.set ? importer : undefined;
 }

@@ -17,8 +17,8 @@ export async function findPreview(
   { merged, sources, importer }: Pick<Sources, 'merged' | 'sources' | 'importer'>,
 ): Promise<void> {
   if (!merged) return;
-  const { namespace, name, meta, found } = run;
-  const { set } = meta.clusterset;
+  const { namespace, name, cluster, found } = run;
+  const { set } = cluster.clusterset;
   const { slices, derived } = previewImport({
     namespace,
     name,
@@ -26,7 +26,7 @@ export async function findPreview(
     merged,
     sources,
     importer,
-    maxEndpointsPerSlice: meta.settings.maxEndpointsPerSlice,
+    maxEndpointsPerSlice: cluster.settings.maxEndpointsPerSlice,
   });
   const inTheWay = await standsInTheWay(run);
   const would = inTheWay ? 'would not be written' : 'would be written';
@@ -46,14 +46,14 @@ export async function findPreview(
 }
 
 /** Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the cluster. */
-async function standsInTheWay({ deps, meta, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
-  const store = { table: deps.table, cluster: meta.id };
+async function standsInTheWay({ deps, cluster, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
+  const store = { table: deps.table, cluster: cluster.id };
   const [serviceImport, service] = await Promise.all([
     readObject(store, 'ServiceImport', namespace, name),
     readObject(store, 'Service', namespace, derivedName(namespace, name)),
   ]);
   const existing = decodeObjectOf('ServiceImport', serviceImport);
-  if (existing && !isOurImport(existing, meta.clusterset.set)) return 'ServiceImport';
+  if (existing && !isOurImport(existing, cluster.clusterset.set)) return 'ServiceImport';
   const derived = decodeObjectOf('Service', service);
   return derived && derived.metadata.labels?.[labelMcsService] !== name ? 'Service' : undefined;
 }

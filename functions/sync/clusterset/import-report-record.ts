@@ -18,5 +18,5 @@ export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' |
   };
 }
 
-export const saveReport = ({ deps, meta, namespace, name, found }: ClustersetRun): Promise<void> =>
-  saveImportReport(deps.table, { cluster: meta.id, namespace, name }, found, deps.now());
+export const saveReport = ({ deps, cluster, namespace, name, found }: ClustersetRun): Promise<void> =>
+  saveImportReport(deps.table, { cluster: cluster.id, namespace, name }, found, deps.now());

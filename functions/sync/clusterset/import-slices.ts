@@ -20,7 +20,7 @@ import { reportOf } from './import-report-record.ts';
 import { applySlicePlan } from './import-slice-writes.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
-export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'metaOf'> {
+export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'memberOf'> {
   readonly merged: MergedExports;
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
@@ -33,13 +33,13 @@ export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'm
 export type ImportOutcome = Outcome & { readonly refused?: string };
 
 export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ImportToWrite): Promise<ImportOutcome> {
-  const { merged, derived, sources, importer, metaOf, slices } = to;
-  const { deps, meta, name } = run;
-  const { maxEndpointsPerSlice } = meta.settings;
+  const { merged, derived, sources, importer, memberOf, slices } = to;
+  const { deps, cluster, name } = run;
+  const { maxEndpointsPerSlice } = cluster.settings;
   const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const plan = planWith(sources);
   const confirmed = await concurrently(8, sources, (source) =>
-    confirmedSource(run, source, { sources, slices, planWith, plan, meta: metaOf.get(source.cluster) }),
+    confirmedSource(run, source, { sources, slices, planWith, plan, cluster: memberOf.get(source.cluster) }),
   );
   const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
   const final = isDoubtful ? planWith(confirmed) : plan;
@@ -48,23 +48,23 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const limited = limitText(final);
   if (limited !== undefined) to.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
-  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: meta.id });
+  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
   if (plan.leftOut.length > 0)
     deps.log.warn('addresses left out of an import', {
-      cluster: meta.id,
+      cluster: cluster.id,
       namespace: run.namespace,
       service: name,
       leftOut: plan.leftOut.slice(0, 5),
     });
   if (refused.size > 0) {
-    deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+    deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
     const text = [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; ');
     return { ...refusedByCluster(run, text), refused: text };
   }
   // The doubted removal is tried again until the snapshot has caught up.
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
-  deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: meta.id });
+  deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: cluster.id });
   return requeue(deps, 'noReadySource', { reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay` });
 }
 
@@ -87,7 +87,7 @@ interface ToConfirm {
   readonly planWith: PlanWith;
   /** With the source as it is. */
   readonly plan: ImportedSlicesPlan;
-  readonly meta: ClusterRecord | undefined;
+  readonly cluster: ClusterRecord | undefined;
 }
 
 /**
@@ -95,7 +95,7 @@ interface ToConfirm {
  * silent: its slices stay.
  */
 async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToConfirm): Promise<ImportSource> {
-  const { meta, sources, slices, planWith, plan } = to;
+  const { cluster, sources, slices, planWith, plan } = to;
   const { exported, ...rest } = source;
   const own = ofSource(slices, source.cluster);
   const left = ({ plans }: ImportedSlicesPlan): readonly string[] => {
@@ -110,8 +110,8 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
     leftBy: (pods) => left(planWith(sources.map((s) => (s === source ? withPods(pods) : s)))),
     isAgain: false,
     ask: async () =>
-      meta && exported && (await selectsAsKnown(run, meta, exported.service))
-        ? livePods(run, meta, exported.service.spec?.selector ?? {})
+      cluster && exported && (await selectsAsKnown(run, cluster, exported.service))
+        ? livePods(run, cluster, exported.service.spec?.selector ?? {})
         : undefined,
   });
   if (verdict.kind === 'not-answered') return { ...rest, state: 'silent' };
@@ -119,12 +119,12 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
 }
 
 /** Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. */
-async function selectsAsKnown(run: ClustersetRun, meta: ClusterRecord, service: Service): Promise<boolean> {
+async function selectsAsKnown(run: ClustersetRun, cluster: ClusterRecord, service: Service): Promise<boolean> {
   try {
-    const live = await (await run.apiOf(meta)).get('Service', run.namespace, run.name);
-    return !live || sameLabels(withOptInSelector(live, meta.optIn).spec?.selector, service.spec?.selector);
+    const live = await (await run.apiOf(cluster)).get('Service', run.namespace, run.name);
+    return !live || sameLabels(withOptInSelector(live, cluster.optIn).spec?.selector, service.spec?.selector);
   } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: meta.id, error: String(error) });
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: cluster.id, error: String(error) });
     return false;
   }
 }

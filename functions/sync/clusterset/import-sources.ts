@@ -27,11 +27,11 @@ export interface Sources {
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
   readonly entries: SetEntries;
-  readonly metaOf: ReadonlyMap<string, ClusterRecord>;
+  readonly memberOf: ReadonlyMap<string, ClusterRecord>;
 }
 
 export async function readSources(run: ClustersetRun): Promise<Sources> {
-  const { deps, meta } = run;
+  const { deps, cluster } = run;
   const entries = await readSetEntries(deps.table, keyInSet(run));
   await mendSet(deps.table, entries);
   const { exportTexts, winner } = entries;
@@ -40,7 +40,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
   const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
   const exports = members.map((member) => JSON.parse(exportTexts.get(member.id) as string) as ExportedService);
   const mergedAtMs = deps.now();
-  const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: meta.clusterset.precedence });
+  const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: cluster.clusterset.precedence });
   const sources = await concurrently(8, members, (member) => sourceOf(run, member));
   return {
     merged,
@@ -48,7 +48,7 @@ export async function readSources(run: ClustersetRun): Promise<Sources> {
     sources,
     importer: await importerOf(run, merged),
     entries,
-    metaOf: new Map(members.map((member) => [member.id, member])),
+    memberOf: new Map(members.map((member) => [member.id, member])),
   };
 }
 
@@ -61,8 +61,8 @@ export async function recordWinner(run: ClustersetRun, { merged, mergedAtMs, ent
 }
 
 /** Its nodes are read only where an export asks for a locality. */
-async function importerOf({ deps, meta }: ClustersetRun, merged: MergedExports | undefined): Promise<Importer> {
-  return { cluster: meta.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, meta)).nodes.values()) : [] };
+async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExports | undefined): Promise<Importer> {
+  return { cluster: cluster.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [] };
 }
 
 async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource> {
@@ -81,7 +81,7 @@ async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<Impo
 export async function withLastKnown(run: ClustersetRun, read: Sources, slices: readonly EndpointSlice[]): Promise<Sources> {
   const present = new Set(slices.map((slice) => slice.metadata.labels?.[labelSourceCluster]));
   const sources = await concurrently(8, read.sources, async (source): Promise<ImportSource> => {
-    const member = read.metaOf.get(source.cluster);
+    const member = read.memberOf.get(source.cluster);
     if (!member || source.state !== 'silent' || present.has(source.cluster) || !witnessOf(member).isSynced) return source;
     const exported = await exportedIn(run, member);
     return exported ? { ...source, exported } : source;

@@ -22,15 +22,15 @@ export async function writeAddresses(
   api: ClusterApi,
   { merged, serviceImport, derived, refusals }: Addressed,
 ): Promise<ServiceImport> {
-  const { namespace, name, meta } = run;
+  const { namespace, name, cluster } = run;
   const plan = planImport({
     namespace,
     name,
-    set: meta.clusterset.set,
+    set: cluster.clusterset.set,
     merged,
     current: serviceImport,
     derived,
-    writtenBy: fieldManagerOf(run.meta.writer),
+    writtenBy: fieldManagerOf(run.cluster.writer),
   });
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();

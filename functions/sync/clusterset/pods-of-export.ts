@@ -18,23 +18,23 @@ export interface PodsToExport {
 
 /** Slices of an export whose pods are too large stay in the importers. Throws RequeueAfter if another run has saved newer pods. */
 export async function exportPods(run: ClustersetRun, { service, before }: PodsToExport): Promise<Exclude<SavedPods, 'overtaken'>> {
-  const { deps, meta, namespace, name } = run;
-  const text = await exportedText(run, withOptInSelector(service, meta.optIn));
-  const { incarnation } = meta;
+  const { deps, cluster, namespace, name } = run;
+  const text = await exportedText(run, withOptInSelector(service, cluster.optIn));
+  const { incarnation } = cluster;
   const maxBytes = limitsOf(deps).sync.savedBytes;
-  const saved = await saveExportedPods(deps.table, { cluster: meta.id, namespace, name }, { text, incarnation, before, maxBytes });
+  const saved = await saveExportedPods(deps.table, { cluster: cluster.id, namespace, name }, { text, incarnation, before, maxBytes });
   if (saved === 'overtaken') throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
   if (saved.isWhole) return saved;
-  deps.metrics.put('PodsTooLarge', 1, { cluster: meta.id });
-  deps.log.warn('export has too large pods: its slices stay in the importers', { cluster: meta.id, namespace, service: name });
+  deps.metrics.put('PodsTooLarge', 1, { cluster: cluster.id });
+  deps.log.warn('export has too large pods: its slices stay in the importers', { cluster: cluster.id, namespace, service: name });
   return saved;
 }
 
 /** Resolves to undefined if the pods have more bytes than a run reads. */
-async function exportedText({ deps, meta, namespace }: ClustersetRun, service: Service): Promise<string | undefined> {
-  const { nodes } = await nodesOf(deps, meta);
+async function exportedText({ deps, cluster, namespace }: ClustersetRun, service: Service): Promise<string | undefined> {
+  const { nodes } = await nodesOf(deps, cluster);
   try {
-    const pods = selected(await readPods(deps, { cluster: meta.id, namespace }), service.spec?.selector ?? {});
+    const pods = selected(await readPods(deps, { cluster: cluster.id, namespace }), service.spec?.selector ?? {});
     const text = encodeExportedPods({ service, pods, nodes });
     return text.length <= limitsOf(deps).pods.maxExportedBytes ? text : undefined;
   } catch (error) {

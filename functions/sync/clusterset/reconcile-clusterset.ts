@@ -31,13 +31,13 @@ type RunOfKind = typeof runExport | typeof runImport;
 
 async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind): Promise<RunResult> {
   const { claim } = attempt;
-  const meta = await readCluster(deps.table, claim.service.cluster);
+  const cluster = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
-  const outcome = meta ? await outcomeOfRun(deps, meta, { ...attempt, runKind, written }) : ok;
+  const outcome = cluster ? await outcomeOfRun(deps, cluster, { ...attempt, runKind, written }) : ok;
   // The latency of an import counts from its wake-up, without the wait for further changes of its export.
-  const batchMs = claim.message.delayedByBatch && meta ? meta.clusterset.importBatchSeconds * 1000 : 0;
+  const batchMs = claim.message.delayedByBatch && cluster ? cluster.clusterset.importBatchSeconds * 1000 : 0;
   const imported = { slices: written.slices, batchMs };
-  return { meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(runKind === runImport && { imported }) };
+  return { cluster, queues: cluster?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(runKind === runImport && { imported }) };
 }
 
 /** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
@@ -53,25 +53,25 @@ interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
+async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, runKind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
   // The switch back wakes all of it again. A pause keeps no export that its cluster may not make any more.
-  const isWithdrawn = runKind === runExport && meta.mode === 'paused' && !mayExport(meta, claim.service.namespace);
-  if (!hasRuns(meta) && !isWithdrawn) return ok;
+  const isWithdrawn = runKind === runExport && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
+  if (!hasRuns(cluster) && !isWithdrawn) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   // The first lists wake everything. A relay may be installed days after its cluster was registered.
-  if (missingFirstLists(meta).length > 0 || meta.lists.firstListOf[listed] !== meta.incarnation) return ok;
-  if (!hasSynced(meta)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
+  if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
+  if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
   const left = timeLeft(deps, deadlineMs);
-  const brief = { identity: async () => (await deps.cluster(meta, left.brief)).identity() };
+  const brief = { identity: async () => (await deps.cluster(cluster, left.brief)).identity() };
   const run: ClustersetRun = {
     deps,
-    meta,
+    cluster,
     namespace: claim.service.namespace,
     name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
     isLookOnly: isLookOnly(claim.item),
     rounds: claim.message.requeues ?? 0,
-    api: () => ownApi(deps, meta, claim, left.call),
+    api: () => ownApi(deps, cluster, claim, left.call),
     apiOf: (other) => deps.cluster(other, left.call),
     assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
@@ -83,7 +83,7 @@ async function outcomeOfRun(deps: SyncDeps, meta: ClusterRecord, { claim, runKin
     return await runKind(run);
   } catch (error) {
     const isRefused = await run.isRefused(error);
-    if (runKind === runImport && isRefused) deps.metrics.put('ImportsBlocked', 1, { cluster: meta.id });
+    if (runKind === runImport && isRefused) deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
     return outcomeOfAny({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
   }
 }
@@ -103,10 +103,10 @@ function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused
   };
 }
 
-async function ownApi(deps: SyncDeps, meta: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
-  const admission = admitByCircuit(meta, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
+async function ownApi(deps: SyncDeps, cluster: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
+  const admission = admitByCircuit(cluster, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
   if (admission.kind === 'requeue') throw new RequeueAfter(admission.outcome);
-  if (admission.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-  const [api] = await connect(deps, meta, timeoutMs);
+  if (admission.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
+  const [api] = await connect(deps, cluster, timeoutMs);
   return api;
 }

@@ -29,13 +29,13 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
-  const { deps, meta, namespace, name } = run;
-  const store = { table: deps.table, cluster: meta.id };
+  const { deps, cluster, namespace, name } = run;
+  const store = { table: deps.table, cluster: cluster.id };
   const key = keyInSet(run);
   // Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one.
   const [entries, mark, podsBefore] = await Promise.all([
     readSetEntries(deps.table, key),
-    readExportMark(deps.table, key, meta.id),
+    readExportMark(deps.table, key, cluster.id),
     readExportedPods(deps.table, { ...store, namespace, name }),
   ]);
   await mendSet(deps.table, entries);
@@ -44,35 +44,35 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     readObject(store, 'Service', namespace, name),
   ]);
   const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
-  const before = entries.exportTexts.get(meta.id);
-  const claimed = serviceExport && validityIn(meta, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const before = entries.exportTexts.get(cluster.id);
+  const claimed = serviceExport && validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
   const within = claimed && (await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed)));
-  const checked = within && checkExport(meta.id, serviceExport as ServiceExport, within);
+  const checked = within && checkExport(cluster.id, serviceExport as ServiceExport, within);
   const exportText = checked?.exported && JSON.stringify(checked.exported);
   const isNew = before !== exportText;
   const { isWhole, isChanged } = await saveExport(run, checked?.validity, { exportText, before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
-  const hasChanged = exportText !== undefined && (isChanged || (!run.isLookOnly && entries.woken.get(meta.id) !== run.generation));
+  const hasChanged = exportText !== undefined && (isChanged || (!run.isLookOnly && entries.woken.get(cluster.id) !== run.generation));
   const states = await readStates(run);
   if (owes || hasChanged) await wakeImporters(run, states);
   // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
-  const others = [...now.exportTexts.keys()].filter((cluster) => cluster !== meta.id);
+  const others = [...now.exportTexts.keys()].filter((id) => id !== cluster.id);
   if (owes) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
     if (exportText === undefined) await wakeBeyondLimit(run);
-    await saveExportMark(deps.table, key, meta.id, exportText === undefined ? undefined : 'settled');
+    await saveExportMark(deps.table, key, cluster.id, exportText === undefined ? undefined : 'settled');
   }
-  if (!checked || !hasRuns(meta)) return ok;
+  if (!checked || !hasRuns(cluster)) return ok;
   try {
     const failure = await patchConditions(run, checked, { entries: now, states, exportText });
     if (!isWhole) return requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
     if (failure?.reason !== 'Pending') return ok;
-    if (now.woken.get(meta.id) !== run.generation) await noteWoken(deps.table, key, meta.id, run.generation);
+    if (now.woken.get(cluster.id) !== run.generation) await noteWoken(deps.table, key, cluster.id, run.generation);
     return requeue(deps, 'importsPending', { reason: failure.message, rounds: run.rounds });
   } catch (error) {
-    await noteWoken(deps.table, key, meta.id, run.generation);
+    await noteWoken(deps.table, key, cluster.id, run.generation);
     throw error;
   }
 }
@@ -90,27 +90,27 @@ async function saveExport(
   validity: ExportValidity | undefined,
   { exportText, before, podsBefore }: ToSaveExport,
 ): ReturnType<typeof exportPods> {
-  const { deps, meta, namespace, name } = run;
+  const { deps, cluster, namespace, name } = run;
   const { table } = deps;
   const key = keyInSet(run);
   const saved = validity?.valid ? await exportPods(run, { service: validity.service, before: podsBefore }) : { isWhole: true, isChanged: false };
   if (before !== exportText) {
-    await saveExportMark(table, key, meta.id, 'pending');
-    if (!(await saveExportEntry(table, key, meta.id, exportText, { text: before })))
+    await saveExportMark(table, key, cluster.id, 'pending');
+    if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
       throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
   }
-  if (exportText === undefined && podsBefore) await forgetExportedPods(table, { cluster: meta.id, namespace, name });
+  if (exportText === undefined && podsBefore) await forgetExportedPods(table, { cluster: cluster.id, namespace, name });
   return saved;
 }
 
 /** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */
 async function wakeImporters(run: ClustersetRun, states: ImportStates): Promise<void> {
-  const { deps, meta, namespace, name } = run;
+  const { deps, cluster, namespace, name } = run;
   await wakeAtPace(run, {
     clusters: await listImporters(deps.table),
     isConcerned: async (importer) => states.has(importer.id) || (await namespaceTakesImports(deps.table, importer, namespace)) === true,
     service: importWork(name),
-    delaySeconds: Math.min(maxDelaySeconds, meta.clusterset.importBatchSeconds),
+    delaySeconds: Math.min(maxDelaySeconds, cluster.clusterset.importBatchSeconds),
   });
 }
 
@@ -135,12 +135,12 @@ async function patchConditions(
   { validity, problems }: OwnStanding,
   { entries: { exportTexts, winner }, states, exportText }: InSet,
 ): Promise<ExportFailure | undefined> {
-  const { deps, meta, namespace, name } = run;
-  if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: meta.id });
+  const { deps, cluster, namespace, name } = run;
+  if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
   // The hub cannot patch conditions without the cluster's API.
-  if (!(deps.reaches?.(meta) ?? meta.api)) return undefined;
+  if (!(deps.reaches?.(cluster) ?? cluster.api)) return undefined;
   const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
-  const options = { winner: settledWinner(winner, deps.now()), precedence: meta.clusterset.precedence };
+  const options = { winner: settledWinner(winner, deps.now()), precedence: cluster.clusterset.precedence };
   let merged = mergeExports(exports, options);
   // A cluster that was taken out conflicts with none. Where all agree its record is not read.
   if (merged && merged.conflicts.length > 0) merged = mergeExports(await withoutDeregistered(run, exports), options);

@@ -32,7 +32,7 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
-  const { imports } = run.meta.clusterset;
+  const { imports } = run.cluster.clusterset;
   try {
     if (imports !== 'active') await confirmNoImport(run);
     // Imports stay as they are after a switch to off.
@@ -47,7 +47,7 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function preview(run: ClustersetRun): Promise<Outcome> {
-  if (!(await namespaceTakesImports(run.deps.table, run.meta, run.namespace))) return ok;
+  if (!(await namespaceTakesImports(run.deps.table, run.cluster, run.namespace))) return ok;
   const read = await readSources(run);
   await recordWinner(run, read);
   await findPreview(run, read);
@@ -55,7 +55,7 @@ async function preview(run: ClustersetRun): Promise<Outcome> {
 }
 
 async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const takesImports = await namespaceTakesImports(run.deps.table, run.meta, run.namespace);
+  const takesImports = await namespaceTakesImports(run.deps.table, run.cluster, run.namespace);
   const known = takesImports ? await readSources(run) : undefined;
   try {
     if (known) return await writeObjects(run, known);
@@ -72,13 +72,13 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
 }
 
 /** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import that has no record yet wakes this run. */
-async function mayHaveImport({ deps, meta, namespace, name }: ClustersetRun): Promise<boolean> {
-  const { clusterset, lists, incarnation } = meta;
+async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun): Promise<boolean> {
+  const { clusterset, lists, incarnation } = cluster;
   if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
-  return isAlive(await readObject({ table: deps.table, cluster: meta.id }, 'ServiceImport', namespace, name));
+  return isAlive(await readObject({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace, name));
 }
 
-const managerOf = ({ meta }: ClustersetRun): string => fieldManagerOf(meta.writer);
+const managerOf = ({ cluster }: ClustersetRun): string => fieldManagerOf(cluster.writer);
 
 /** The import and its derived Service, as the cluster has them. */
 interface Imported {
@@ -95,7 +95,7 @@ async function readImported(run: ClustersetRun): Promise<Imported> {
 
 async function removeImport(run: ClustersetRun, { current, derived }: Imported): Promise<void> {
   const { namespace, name } = run;
-  const { set } = run.meta.clusterset;
+  const { set } = run.cluster.clusterset;
   const plan = planImport({ namespace, name, set, merged: undefined, current, derived: current && derived, writtenBy: managerOf(run) });
   if (plan.kind !== 'delete') return;
   run.assertTimeToWrite();
@@ -117,7 +117,7 @@ interface ToWrite extends Imported {
 }
 
 async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
-  const { meta, namespace, name } = run;
+  const { cluster, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
   const findings: Findings = { refusals: [], notes: [] };
@@ -126,7 +126,7 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
   const plan = planImport({
     namespace,
     name,
-    set: meta.clusterset.set,
+    set: cluster.clusterset.set,
     merged: wanted,
     current,
     derived: current && before,
@@ -168,7 +168,7 @@ async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImpo
 }
 
 function refused(run: ClustersetRun, message: string): Outcome {
-  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.meta.id });
+  run.deps.metrics.put('ImportsBlocked', 1, { cluster: run.cluster.id });
   return refusedByCluster(run, message);
 }
 
@@ -199,9 +199,9 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
  * Requeues the run while a source is silent and sweep has not recorded it: wake-ups of that source have found it silent. The same holds while sweep's record
  * has an answer of the API from before a pause or a doubt. Once the record shows neither, the source's return or its next answer wakes the import.
  */
-function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, metaOf }: Pick<Sources, 'sources' | 'metaOf'>): Outcome {
+function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, memberOf }: Pick<Sources, 'sources' | 'memberOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => {
-    const member = metaOf.get(cluster);
+    const member = memberOf.get(cluster);
     return member?.source?.state === 'silent' && !hasAnswered(member);
   };
   // The run of an export whose pods are too large looks again, and wakes its importers.

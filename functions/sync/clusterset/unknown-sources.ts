@@ -27,28 +27,28 @@ interface Imported {
 
 /** Returns `read` itself if the hub knows the exports of every cluster that the import names. */
 export async function withUnknownSources(run: ClustersetRun, read: Sources, { current, derived }: Imported): Promise<Sources> {
-  const { set } = run.meta.clusterset;
-  if (!current || !(isOurImport(current, set) || isOurImportByDerived(current, set, { derived, writtenBy: fieldManagerOf(run.meta.writer) })))
+  const { set } = run.cluster.clusterset;
+  if (!current || !(isOurImport(current, set) || isOurImportByDerived(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) })))
     return read;
   const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.exportTexts.has(cluster));
   const isUnknown = await concurrently(8, named, (cluster) => isUnknownIn(run, cluster));
   const unknown = named.filter((_, i) => isUnknown[i]);
   if (unknown.length === 0) return read;
   run.found.unknown = unknown;
-  run.deps.metrics.put('SourcesUnknown', unknown.length, { cluster: run.meta.id });
+  run.deps.metrics.put('SourcesUnknown', unknown.length, { cluster: run.cluster.id });
   const silent = unknown.map((cluster): ImportSource => ({ cluster, state: 'silent', podCidrs: undefined }));
   return { ...read, merged: keptMerge(read.merged, { current, derived, unknown }), sources: [...read.sources, ...silent] };
 }
 
-async function isUnknownIn({ deps, meta, namespace, name }: ClustersetRun, cluster: string): Promise<boolean> {
-  const record = await readCluster(deps.table, cluster);
-  const knowledge = exportsKnowledge(record, meta.clusterset.set);
+async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id: string): Promise<boolean> {
+  const record = await readCluster(deps.table, id);
+  const knowledge = exportsKnowledge(record, cluster.clusterset.set);
   if (!record || knowledge !== 'known') return knowledge === 'unknown';
-  const store = { table: deps.table, cluster };
+  const store = { table: deps.table, cluster: id };
   const [exported, service] = await Promise.all([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
   const serviceExport = decodeObjectOf('ServiceExport', exported);
   if (!serviceExport) return false;
   const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));
   // The run that saves the entry is still to come, unless the exports of the namespace are too many.
-  return checkExport(cluster, serviceExport, await withinLimit({ deps, meta: record, namespace }, validity)).exported !== undefined;
+  return checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace }, validity)).exported !== undefined;
 }

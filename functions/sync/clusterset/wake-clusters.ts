@@ -31,11 +31,11 @@ function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, service: st
  * the budget of the cluster or namespace wait.
  */
 export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
-  const { deps, meta, namespace } = run;
+  const { deps, cluster, namespace } = run;
   const { wakePace } = deps;
   const clusters = await wokenOf(run, listed, isConcerned);
   // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
-  const name = { cluster: meta.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
+  const name = { cluster: cluster.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
   const wakeUp = wakeUpOf(run, service, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);
@@ -45,14 +45,14 @@ export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service
     if (wakePace.pendingMs(name, deps.now()) > 0) return;
   }
   const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
-  if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: meta.id });
+  if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: cluster.id });
   const paced = Math.max(delaySeconds, waitSeconds);
   await wakeEach(run, clusters, { ...wakeUp, delaySeconds: paced, pace: 'leads' });
   wakePace.sent(name, nowMs + paced * 1000);
 }
 
 async function wokenOf(
-  { deps, meta: own }: ClustersetRun,
+  { deps, cluster: own }: ClustersetRun,
   clusters: readonly string[],
   isConcerned?: ClustersToWake['isConcerned'],
 ): Promise<readonly ClusterRecord[]> {

@@ -43,10 +43,10 @@ type By = WriterFor['by'];
 export function concernsOptIn(
   { service, writers: { slices } }: Inputs,
   written: readonly OutputRecord[],
-  { item, wasTakenOver, meta }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly meta: ClusterRecord },
+  { item, wasTakenOver, cluster }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly cluster: ClusterRecord },
 ): boolean {
   if (!service) return written.length > 0;
-  const readsLive = mustReadFromApiServer({ wasTakenOver, work: item, inputs: { outputs: written }, meta }, 'slices');
+  const readsLive = mustReadFromApiServer({ wasTakenOver, work: item, inputs: { outputs: written }, cluster }, 'slices');
   return slices.task === 'write' || slices.by === 'invalid-annotation' || readsLive || written.some(isOursByOptIn);
 }
 
@@ -76,18 +76,18 @@ export async function lookAtSlices(run: Run, managers: readonly string[]): Promi
 }
 
 /** Managers whose slices the next run uses as they are saved. In shadow mode ingest saves those of the built-in controller. */
-const managersOf = ({ meta }: Run): readonly string[] => (writesBuiltIn(meta) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
+const managersOf = ({ cluster }: Run): readonly string[] => (writesBuiltIn(cluster) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
 
 const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
 
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, by: By): boolean {
-  const { work, inputs, meta, observed } = run;
+  const { work, inputs, cluster, observed } = run;
   // A run that made our slices may have ended before it handed over.
-  const isFirst = mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < meta.optInSince;
+  const isFirst = mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < cluster.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before its event arrived.
-  const isNew = writesBuiltIn(meta) && !inputs.outputs.some((o) => o.object !== undefined);
+  const isNew = writesBuiltIn(cluster) && !inputs.outputs.some((o) => o.object !== undefined);
   if (by !== 'opt-in') return isFirst || ours.length > 0 || (by === 'built-in' && isNew);
   if (!cleans(run)) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
@@ -96,7 +96,7 @@ function mayHaveFormerWriter(run: Run, by: By): boolean {
   return isFirst || !isSettled || theirs;
 }
 
-const cleans = ({ meta }: Run): boolean => ({ ...defaultOptInSettings, ...meta.settings.optIn }).cleanup;
+const cleans = ({ cluster }: Run): boolean => ({ ...defaultOptInSettings, ...cluster.settings.optIn }).cleanup;
 
 async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
@@ -142,17 +142,18 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   }
   await forgetPreview(run, by);
   // Shadow mode compares from now on, in a run without writes of ours.
-  if (withdrawn.length > 0 && run.meta.mode === 'shadow') return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
+  if (withdrawn.length > 0 && run.cluster.mode === 'shadow')
+    return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
   return ok;
 }
 
 /** Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the cluster. */
 async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
-  const { api, deps, key, inputs, meta } = run;
+  const { api, deps, key, inputs, cluster } = run;
   const live = await api.get('Service', key.namespace, key.name);
   if (!live) return false;
   const isSame =
-    writerFor(live, meta, 'slices').by === by && sameLabels(withOptInSelectorFor(live, meta).spec?.selector, inputs.service?.spec?.selector);
+    writerFor(live, cluster, 'slices').by === by && sameLabels(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
   if (isSame) return true;
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
@@ -162,8 +163,8 @@ const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshot
 
 /** Slices as they would be made of these pods from nothing. */
 function slicesOf(run: Run, pods: readonly Pod[]) {
-  const { inputs, key, meta } = run;
-  const { maxEndpointsPerSlice } = meta.settings;
+  const { inputs, key, cluster } = run;
+  const { maxEndpointsPerSlice } = cluster.settings;
   const { addressTypes } = decideSlices({ ...inputs, ...key, pods, slices: [], triggerTimes: undefined, hints: undefined, maxEndpointsPerSlice });
   return addressTypes.flatMap((t) => t.create);
 }

@@ -24,10 +24,10 @@ import { requeueRun } from '../state/requeue.ts';
 import { comparedLater } from '../state/run-result.ts';
 
 /** Throws RequeueAfter while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
-export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
   const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
-  if (inputs.writers.slices.as === optInManagedBy) return savePreview(deps, meta, key, inputs);
-  const differences = inputs.service ? limited(comparedOf(deps, meta, key, inputs)) : [];
+  if (inputs.writers.slices.as === optInManagedBy) return savePreview(deps, cluster, key, inputs);
+  const differences = inputs.service ? limited(comparedOf(deps, cluster, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
   if (differences.length === 0) {
@@ -46,8 +46,8 @@ export async function compareWithCluster(deps: SyncDeps, meta: ClusterRecord, ke
 }
 
 /** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
-export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planOf(meta, key, inputs, []))))].sort() : [];
+export async function savePreview(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planOf(cluster, key, inputs, []))))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
@@ -56,17 +56,17 @@ export async function savePreview(deps: SyncDeps, meta: ClusterRecord, key: Serv
 }
 
 /** A service that cannot be compared counts as different: active mode would fail to write it. */
-function comparedOf(deps: SyncDeps, meta: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+function comparedOf(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
   try {
-    return differencesOf(meta, key, inputs);
+    return differencesOf(cluster, key, inputs);
   } catch (error) {
     deps.log.error('service cannot be compared', { ...key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     return [`cannot be compared: ${String(error)}`];
   }
 }
 
-export function differencesOf(meta: ClusterRecord, key: ServiceKey, given: Inputs): readonly string[] {
-  const { kubernetesVersion } = meta.relay;
+export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: Inputs): readonly string[] {
+  const { kubernetesVersion } = cluster.relay;
   const inputs = hasFeature(kubernetesVersion, 'sidecarPorts') ? given : withoutSidecars(given);
   const { service, pods, outputs } = inputs;
   const written = endpointsIn(outputs);
@@ -74,7 +74,7 @@ export function differencesOf(meta: ClusterRecord, key: ServiceKey, given: Input
   const slices = slicesIn(outputs);
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
-  const plan = planOf(meta, key, { ...inputs, ...inputs.rehearsal }, slices);
+  const plan = planOf(cluster, key, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(e) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
@@ -96,8 +96,8 @@ function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
   return { ...endpoints, metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } } };
 }
 
-function planOf(meta: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
-  const { maxEndpointsPerSlice } = meta.settings;
+function planOf(cluster: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
+  const { maxEndpointsPerSlice } = cluster.settings;
   return decideSlices({ ...inputs, ...key, slices, triggerTimes: undefined, maxEndpointsPerSlice, managedBy: inputs.writers.slices.as });
 }
 

@@ -19,7 +19,7 @@ import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeS
 
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, key } = run;
-  const { maxEndpointsPerSlice } = run.meta.settings;
+  const { maxEndpointsPerSlice } = run.cluster.settings;
   if (!inputs.service) return forgetSlices(run);
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
   const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;

@@ -28,9 +28,9 @@ export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPla
 }
 
 /** Throws RequeueAfter if the cluster's Service selects other pods than the snapshot's, or the snapshot lacks it. */
-async function podsOfService({ api, deps, meta, inputs: { service }, key }: Run): Promise<readonly Pod[] | undefined> {
+async function podsOfService({ api, deps, cluster, inputs: { service }, key }: Run): Promise<readonly Pod[] | undefined> {
   const live = await api.get('Service', key.namespace, key.name);
-  const isAsKnown = !live || (service && sameLabels(service.spec?.selector, withOptInSelectorFor(live, meta).spec?.selector));
+  const isAsKnown = !live || (service && sameLabels(service.spec?.selector, withOptInSelectorFor(live, cluster).spec?.selector));
   if (isAsKnown) return service && listPods(api, key.namespace, service.spec?.selector ?? {});
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });

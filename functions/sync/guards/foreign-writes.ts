@@ -20,9 +20,9 @@ import type { ForeignWrite, Run } from '../state/run.ts';
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
   if (!run.inputs.service?.spec?.selector || !isOurs(run, kind, object)) return;
   const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
-  const { meta } = run;
-  const atMs = run.managedBy === optInManager ? Math.max(meta.modeSwitch.atMs, meta.optInSince) : meta.modeSwitch.atMs;
-  const manager = foreignManager(object, saved, { ...meta, modeSwitch: { ...meta.modeSwitch, atMs } });
+  const { cluster } = run;
+  const atMs = run.managedBy === optInManager ? Math.max(cluster.modeSwitch.atMs, cluster.optInSince) : cluster.modeSwitch.atMs;
+  const manager = foreignManager(object, saved, { ...cluster, modeSwitch: { ...cluster.modeSwitch, atMs } });
   if (manager) run.foreignWrites.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
 }
 
@@ -30,31 +30,31 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
  * Whoever wrote the content last, if it was neither we nor a person with kubectl, in a version that we don't know, after our mode was
  * switched last. (What a former writer has left behind at a take-over is older than the switch.)
  */
-export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, meta: ClusterRecord): string | undefined {
+export function foreignManager(object: OutputObject, saved: OutputRecord | undefined, cluster: ClusterRecord): string | undefined {
   const { resourceVersion = '0' } = object.metadata;
-  if (saved && saved.version >= versionOf(meta.incarnation, resourceVersion)) return undefined;
+  if (saved && saved.version >= versionOf(cluster.incarnation, resourceVersion)) return undefined;
   const last = lastContentWrite(object);
-  if (!last || last.manager === fieldManagerOf(meta.writer) || isKubectl(last.manager)) return undefined;
-  return last.atMs > meta.modeSwitch.atMs ? last.manager : undefined;
+  if (!last || last.manager === fieldManagerOf(cluster.writer) || isKubectl(last.manager)) return undefined;
+  return last.atMs > cluster.modeSwitch.atMs ? last.manager : undefined;
 }
 
 /** The service's record of foreign writes after the run; undefined if the service is gone. */
-export function foreignAfter({ deps, meta, inputs, counts, foreignWrites }: Run): ForeignWrites | undefined {
+export function foreignAfter({ deps, cluster, inputs, counts, foreignWrites }: Run): ForeignWrites | undefined {
   const last = foreignWrites.at(-1);
   if (!inputs.service || !last) return inputs.service && counts.foreign;
   const found = { writes: foreignWrites.length, manager: last.manager };
-  return afterForeignWrites(counts.foreign, found, { nowMs: deps.now(), cluster: meta, limits: limitsOf(deps).sync });
+  return afterForeignWrites(counts.foreign, found, { nowMs: deps.now(), cluster, limits: limitsOf(deps).sync });
 }
 
 /** Call after the objects and `saved` were saved, so that each version counts once. Reports a stop of the service, and may stop the cluster. */
 export async function countForeign(run: Run, saved: ForeignWrites | undefined): Promise<void> {
-  const { deps, meta, key, foreignWrites: foreign, counts } = run;
+  const { deps, cluster, key, foreignWrites: foreign, counts } = run;
   if (foreign.length === 0 || !saved) return;
   if (saved.stops > 0 && saved.untilMs !== counts.foreign?.untilMs) await reportStop(run, saved);
   const nowMs = deps.now();
   const { namespace, name } = key;
-  if (await noteForeignService(deps.table, meta, { namespace, name, nowMs, limits: limitsOf(deps).sync }))
-    await stopWriting(deps, meta, foreign, nowMs);
+  if (await noteForeignService(deps.table, cluster, { namespace, name, nowMs, limits: limitsOf(deps).sync }))
+    await stopWriting(deps, cluster, foreign, nowMs);
 }
 
 async function reportStop({ deps, key, inputs, brief }: Run, { manager, untilMs }: ForeignWrites): Promise<void> {
@@ -64,12 +64,12 @@ async function reportStop({ deps, key, inputs, brief }: Run, { manager, untilMs 
   if (inputs.service) await deps.events.record(brief, contestedEvent(inputs.service, manager, seconds));
 }
 
-async function stopWriting(deps: SyncDeps, meta: ClusterRecord, foreign: readonly ForeignWrite[], nowMs: number): Promise<void> {
-  if (!(await recordWriterConflict(deps.table, meta, nowMs))) return;
-  deps.metrics.put('WriterConflict', 1, { cluster: meta.id });
+async function stopWriting(deps: SyncDeps, cluster: ClusterRecord, foreign: readonly ForeignWrite[], nowMs: number): Promise<void> {
+  if (!(await recordWriterConflict(deps.table, cluster, nowMs))) return;
+  deps.metrics.put('WriterConflict', 1, { cluster: cluster.id });
   const [{ kind, namespace, name, manager }] = foreign as readonly [ForeignWrite];
   deps.log.error('writer conflict: the hub stops writing to the cluster until its mode is switched', {
-    cluster: meta.id,
+    cluster: cluster.id,
     manager,
     last: `${kind} ${namespace}/${name}`,
     within: `${limitsOf(deps).sync.foreignServicesMs / 1000} s`,

@@ -39,53 +39,57 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
   const { service, message, controllers } = claim;
   const { forAdmission, inputs: prefetched, ended } = prefetchOf(deps, claim, previousRun, started.prefetched);
   const triggers = prefetchedTriggers(deps, claim);
-  const [meta, items] = await forAdmission;
-  const nothingDone = (outcome: Outcome): RunResult => ({ meta, queues: meta?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])) });
-  if (!meta) return nothingDone(ok);
+  const [cluster, items] = await forAdmission;
+  const nothingDone = (outcome: Outcome): RunResult => ({
+    cluster,
+    queues: cluster?.queues,
+    outcomes: new Map(controllers.map((c) => [c, outcome])),
+  });
+  if (!cluster) return nothingDone(ok);
   const applicant: Applicant = {
     isKnown: items.serviceRecord !== undefined,
     isApiServersOwn: isApiServersOwn(service.namespace, service.name),
-    contestedUntilMs: contestedUntilMs(items.counts.foreign, meta),
+    contestedUntilMs: contestedUntilMs(items.counts.foreign, cluster),
     rounds: message.requeues ?? 0,
     nowMs: deps.now(),
     random: deps.random,
     limits: deps.limits,
   };
-  const admission = admit(meta, applicant);
+  const admission = admit(cluster, applicant);
   if (admission.kind === 'skip' || admission.kind === 'requeue') {
     await Promise.allSettled([ended, triggers]);
     return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
   }
   try {
-    const toLoad = { meta, key: service, triggers, items };
+    const toLoad = { cluster, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
-    if (observed && !(await isToBeWritten(deps, meta, started, observed))) {
-      await compareWithCluster(deps, meta, service, observed);
+    if (observed && !(await isToBeWritten(deps, cluster, started, observed))) {
+      await compareWithCluster(deps, cluster, service, observed);
       return nothingDone(ok);
     }
-    const toWrite = observed ? admitToWrite(meta, applicant) : admission;
+    const toWrite = observed ? admitToWrite(cluster, applicant) : admission;
     if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
-    if (toWrite.kind === 'probe') await beginProbe(deps, meta, claim.leaseId);
-    const run = await prepare(deps, meta, started, { items, prefetched, triggers, observed: observed?.outputs });
+    if (toWrite.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
+    const run = await prepare(deps, cluster, started, { items, prefetched, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
     // One after the other: the hand-over of the slices may delete Endpoints, which would be saved as they were read before.
     const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
-    if (slices && run.meta.settings.slices) observeSync(run, slices);
+    if (slices && run.cluster.settings.slices) observeSync(run, slices);
     if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') outcomes.set('slices', await compare(run, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
-    const brief = { identity: async () => (await deps.cluster(meta, timeLeft(deps, started.deadlineMs).brief)).identity() };
-    return nothingDone(await outcomeOf({ deps, meta, work: claim.item, brief }, error, 'read'));
+    const brief = { identity: async () => (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity() };
+    return nothingDone(await outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'read'));
   }
 }
 
 /** The built-in controllers write the Service, and the run has only deleted slices of ours. */
 async function compare(run: Run, observed: Inputs): Promise<Outcome> {
-  const { deps, meta, key } = run;
+  const { deps, cluster, key } = run;
   try {
-    await compareWithCluster(deps, meta, key, observed);
+    await compareWithCluster(deps, cluster, key, observed);
     return ok;
   } catch (error) {
     return outcomeOf(run, error, 'read');
@@ -93,15 +97,15 @@ async function compare(run: Run, observed: Inputs): Promise<Outcome> {
 }
 
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
-async function isToBeWritten(deps: SyncDeps, meta: ClusterRecord, { claim, previousRun }: StartedRun, observed: Inputs): Promise<boolean> {
-  if (!writesOptIn(meta) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, previousRun?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, meta });
+async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim, previousRun }: StartedRun, observed: Inputs): Promise<boolean> {
+  if (!writesOptIn(cluster) || !claim.controllers.includes('slices')) return false;
+  return concernsOptIn(observed, previousRun?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, cluster });
 }
 
 /** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
 async function prepare(
   deps: SyncDeps,
-  meta: ClusterRecord,
+  cluster: ClusterRecord,
   { claim, previousRun, deadlineMs }: StartedRun,
   read: {
     readonly items: ServiceItems;
@@ -113,9 +117,9 @@ async function prepare(
   const { items, observed } = read;
   const { service } = claim;
   const left = timeLeft(deps, deadlineMs);
-  const [api, brief] = await connect(deps, meta, left.call, left.brief);
+  const [api, brief] = await connect(deps, cluster, left.call, left.brief);
   const inputs = await readInputs(deps, {
-    ...{ meta, key: service, triggers: read.triggers, items, source: 'written' },
+    ...{ cluster, key: service, triggers: read.triggers, items, source: 'written' },
     ...{ saved: previousRun?.saved, prefetched: await read.prefetched },
   });
   const { counts } = items;
@@ -123,7 +127,7 @@ async function prepare(
   if (!inputs.serviceRecord && (await api.get('Service', service.namespace, service.name))) return undefined;
   return {
     deps,
-    meta,
+    cluster,
     key: service,
     api,
     brief,
@@ -133,7 +137,7 @@ async function prepare(
     managedBy: inputs.writers.slices.as,
     counts,
     wasTakenOver: claim.wasTakenOver,
-    server: new ServerState(meta.incarnation, inputs.outputs, deps.now),
+    server: new ServerState(cluster.incarnation, inputs.outputs, deps.now),
     foreignWrites: [],
     notes: [],
     nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, gauges: counts.gauges },
@@ -142,13 +146,13 @@ async function prepare(
 }
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
-  const { inputs, meta } = run;
+  const { inputs, cluster } = run;
   const { task } = inputs.writers[controller];
   const isSlices = controller === 'slices';
   // The preview of a Service that is gone is forgotten.
-  if (isSlices && meta.optIn === 'shadow' && (task === 'preview' || !inputs.service)) await savePreview(run.deps, meta, run.key, inputs);
+  if (isSlices && cluster.optIn === 'shadow' && (task === 'preview' || !inputs.service)) await savePreview(run.deps, cluster, run.key, inputs);
   try {
-    if (isSlices && writesOptIn(meta)) return await runWithOptIn(run);
+    if (isSlices && writesOptIn(cluster)) return await runWithOptIn(run);
     if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
     return await look(run, controller);
   } catch (error) {
@@ -161,7 +165,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
  * Outputs of controllers that the hub does not run are not its own.
  */
 async function look(run: Run, controller: Controller): Promise<Outcome> {
-  if (run.meta.mode !== 'active' || !run.meta.settings[controller]) return ok;
+  if (run.cluster.mode !== 'active' || !run.cluster.settings[controller]) return ok;
   await (controller === 'slices' ? lookAtSlices(run, [run.managedBy]) : lookAtEndpoints(run));
   return ok;
 }
@@ -190,5 +194,5 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
   const previousRun = saved && { saved, hints: next.hints, counts };
   const written = { server, api: run.brief, inputs, previousRun, notes: run.notes, isUnsaved: !bodies };
-  return { meta: run.meta, queues: run.meta.queues, outcomes, ...written, triggers: unchanged ? undefined : text };
+  return { cluster: run.cluster, queues: run.cluster.queues, outcomes, ...written, triggers: unchanged ? undefined : text };
 }

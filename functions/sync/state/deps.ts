@@ -14,9 +14,9 @@ export interface EventRecorder {
 /** The dependencies of sync: clients, clock, randomness and caches. */
 export interface SyncDeps extends WorkQueueDeps {
   /** Rejects if the cluster has no reachable API. The client calls `timeoutMs` before each request and rejects with its error. */
-  readonly cluster: (meta: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
+  readonly cluster: (cluster: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
-  readonly reaches?: (meta: ClusterRecord) => boolean;
+  readonly reaches?: (cluster: ClusterRecord) => boolean;
   readonly log: Log;
   /** In [0, 1). */
   readonly random: () => number;

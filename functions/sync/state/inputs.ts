@@ -85,7 +85,7 @@ export async function prefetchInputs(
 export const admittedScope = (deps: SyncDeps, cluster: string): string | undefined => deps.nodes.get(cluster)?.scope;
 
 export interface InputsToRead {
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly key: ServiceKey;
   readonly triggers: Promise<StoredTriggers>;
   readonly items: ServiceItems;
@@ -96,25 +96,25 @@ export interface InputsToRead {
   readonly prefetched?: PrefetchedInputs | undefined;
 }
 
-export async function readInputs(deps: SyncDeps, { meta, key, triggers: storedTriggers, items, source, ...known }: InputsToRead): Promise<Inputs> {
+export async function readInputs(deps: SyncDeps, { cluster, key, triggers: storedTriggers, items, source, ...known }: InputsToRead): Promise<Inputs> {
   const { serviceRecord, hints } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
-  const service = stored && withOptInSelectorFor(stored, meta);
+  const service = stored && withOptInSelectorFor(stored, cluster);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
   const selector = service?.spec?.selector ?? {};
-  const rehearsal = source === 'observed' && stored && meta.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
-  const prefetched = source === 'written' && known.prefetched?.scope === meta.cacheEpoch ? known.prefetched : undefined;
+  const rehearsal = source === 'observed' && stored && cluster.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
+  const prefetched = source === 'written' && known.prefetched?.scope === cluster.cacheEpoch ? known.prefetched : undefined;
   const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
     prefetched?.saved ?? known.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
-    selects ? nodesOf(deps, meta) : { nodes: new Map<string, Node>(), seen: false },
+    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), seen: false },
     rehearsal ? readPods(deps, key) : [],
   ]);
   return {
     serviceRecord,
     service,
-    writers: writersFor(stored, meta),
+    writers: writersFor(stored, cluster),
     ...(rehearsal && { rehearsal: { service: rehearsal, pods: selected(rehearsedPods, rehearsal.spec?.selector ?? {}) } }),
     pods: selected(namespacePods, selector),
     namespacePods,
@@ -141,24 +141,27 @@ export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespac
 export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
 
-/** Caches nodes by version. The version came with META, before this read, and rises after each write of a node: cached nodes are never older than it. */
-export async function nodesOf(deps: SyncDeps, meta: ClusterRecord): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
-  const kept = deps.nodes.get(meta.id);
-  deps.nodes.delete(meta.id);
-  if (kept?.version === meta.nodesVersion && kept.scope === meta.cacheEpoch) {
-    deps.nodes.set(meta.id, kept);
+/** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
+export async function nodesOf(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+  const kept = deps.nodes.get(cluster.id);
+  deps.nodes.delete(cluster.id);
+  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) {
+    deps.nodes.set(cluster.id, kept);
     return kept;
   }
   const nodes = new Map<string, Node>();
   let seen = false;
-  for await (const page of objectPages({ table: deps.table, cluster: meta.id }, 'Node', '', nodesAtOnce)) {
+  for await (const page of objectPages({ table: deps.table, cluster: cluster.id }, 'Node', '', nodesAtOnce)) {
     seen ||= page.length > 0;
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them.
     if (nodes.size >= limitsOf(deps).sync.maxNodes) break;
   }
-  const fresh = { scope: meta.cacheEpoch, version: meta.nodesVersion, nodes, seen };
-  deps.nodes.set(meta.id, fresh);
+  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, seen };
+  deps.nodes.set(cluster.id, fresh);
   letGo(deps);
   return fresh;
 }

@@ -7,7 +7,7 @@ import type { ServerState } from './server-state.ts';
 
 /** How a run ended. `server`, `api` and `inputs` are of a run that got as far as the cluster. */
 export interface RunResult extends FinishedRun {
-  readonly meta: ClusterRecord | undefined;
+  readonly cluster: ClusterRecord | undefined;
   readonly server?: ServerState;
   readonly api?: ClusterApi;
   readonly inputs?: Inputs;

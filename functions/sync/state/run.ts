@@ -24,7 +24,7 @@ export interface ForeignWrite {
 
 export interface Run {
   readonly deps: SyncDeps;
-  readonly meta: ClusterRecord;
+  readonly cluster: ClusterRecord;
   readonly key: ServiceKey;
   readonly api: ClusterApi;
   /** The same API for what may not take long: a probe, an Event. */
@@ -50,14 +50,14 @@ export interface Run {
   readonly assertTimeToWrite: () => void;
 }
 
-type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly meta: Pick<ClusterRecord, 'incarnation'> };
+type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly cluster: Pick<ClusterRecord, 'incarnation'> };
 
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mustReadFromApiServer({ wasTakenOver, work, inputs, meta }: Saved, controller: Controller): boolean {
+export function mustReadFromApiServer({ wasTakenOver, work, inputs, cluster }: Saved, controller: Controller): boolean {
   const { doneGeneration, failures } = work.controllers[controller];
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
   // After a restore every service runs once with reads from the API server. A service that had opted in then had no Endpoints of its own.
-  const isLost = saved.some((o) => o.object && incarnationOf(o.version) < meta.incarnation);
+  const isLost = saved.some((o) => o.object && incarnationOf(o.version) < cluster.incarnation);
   return wasTakenOver || work.apiReadGeneration > doneGeneration || failures > 0 || isLost;
 }
 

@@ -12,7 +12,7 @@ import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { addressesThen, notKnown } from '#shared/history/then.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { input, meta } from '#test/unit/explain/fixtures.ts';
+import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 
 const ajv = new Ajv2020({ formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ }, allowUnionTypes: true });
@@ -42,9 +42,9 @@ const textOf = (...given: Parameters<typeof explanationLines>): string =>
 it.each([
   ['ready, not ready and terminating pods', input({ pods: [pod(1), notReady(2), terminating(3)] })],
   ['a deleted Service', input({ service: undefined })],
-  ['a Service in shadow mode', input({ meta: meta({ mode: 'shadow' }) })],
+  ['a Service in shadow mode', input({ cluster: clusterRecord({ mode: 'shadow' }) })],
   ['a Service without a selector', input({ service: service({ selector: undefined }) })],
-  ['a comparison that differs', input({ meta: meta({ mode: 'shadow' }), difference: { text: '["x"]', sinceMs: 1, confirmed: true } })],
+  ['a comparison that differs', input({ cluster: clusterRecord({ mode: 'shadow' }), difference: { text: '["x"]', sinceMs: 1, confirmed: true } })],
 ])('the explanation of %s follows its schema', (_, given) => {
   check('explanation', explanationData(given, explainService(given)));
 });
@@ -63,7 +63,7 @@ it('the explanation as data has each pod with its state and reason', () => {
 it('a Service that opts in has no writer while the switch of its cluster is off', () => {
   const { selector: _, ...spec } = service().spec ?? {};
   const optsIn = { ...service(), spec, metadata: { ...service().metadata, annotations: { [annotationSelector]: 'app=a' } } };
-  const explained = (optIn: 'off' | 'active') => explainService(input({ service: optsIn, meta: meta({ mode: 'shadow', optIn }) })).state;
+  const explained = (optIn: 'off' | 'active') => explainService(input({ service: optsIn, cluster: clusterRecord({ mode: 'shadow', optIn }) })).state;
   expect([explained('off'), explained('active')]).toEqual(['NoWriter', 'Written']);
 });
 

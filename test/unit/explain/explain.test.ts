@@ -3,7 +3,7 @@ import { explainService } from '#shared/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { idleController, noWork } from '#shared/workqueue/rules/item.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
-import { explainPod, factsOf, input, meta, now, onlyPod } from './fixtures.ts';
+import { clusterRecord, explainPod, factsOf, input, now, onlyPod } from './fixtures.ts';
 
 const since = '2026-02-28T09:00:00Z';
 const withReady = (status: string): Pod => {
@@ -21,8 +21,8 @@ it.each([
   ['active', 'v1.31.4', 'v1.31.4'],
   ['shadow', 'v1.30.14', 'Kubernetes v1.30.14 is older than v1.31, the oldest that is tested'],
 ] as const)('in mode %s the version %s is shown with what shadow mode does not count', (mode, kubernetesVersion, expected) => {
-  const cluster = meta({ mode, relay: { ...meta().relay, kubernetesVersion } });
-  expect(factsOf(explainService(input({ meta: cluster })), 'Cluster')['Kubernetes']).toMatch(new RegExp(`^${expected}`));
+  const cluster = clusterRecord({ mode, relay: { ...clusterRecord().relay, kubernetesVersion } });
+  expect(factsOf(explainService(input({ cluster })), 'Cluster')['Kubernetes']).toMatch(new RegExp(`^${expected}`));
 });
 
 describe('why a pod is no address', () => {
@@ -97,13 +97,13 @@ describe('the saved state', () => {
   it('the saved state is shown if it differs from the wanted state', () => {
     const { endpoints, slices } = explainPod(pod(1), service(), { saved: wrongly });
     expect([endpoints.pending, slices[0]?.pending]).toEqual(['as saved it is not listed yet', 'as saved it is still listed (not ready)']);
-    const shadow = explainPod(pod(1), service(), { saved: wrongly, meta: meta({ mode: 'shadow' }) });
+    const shadow = explainPod(pod(1), service(), { saved: wrongly, cluster: clusterRecord({ mode: 'shadow' }) });
     expect(shadow.slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
   });
 
   it('the saved state is not compared for a controller that is switched off', () => {
-    const off = meta({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true, historyDays: 7 } });
-    const explanation = explainService(input({ saved: wrongly, meta: off, work: { ...noWork, generation: 1 } }));
+    const off = clusterRecord({ settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: false, slices: true, historyDays: 7 } });
+    const explanation = explainService(input({ saved: wrongly, cluster: off, work: { ...noWork, generation: 1 } }));
     expect(onlyPod(explanation).endpoints.pending).toBeUndefined();
     expect(factsOf(explanation, 'Work')['Endpoints']).toBe('switched off for this cluster');
   });
@@ -140,17 +140,17 @@ describe('the summary', () => {
     ],
     [
       'the circuit is open',
-      input({ work: { ...done, generation: 4 }, meta: meta({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
+      input({ work: { ...done, generation: 4 }, cluster: clusterRecord({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }) }),
       '1 of 1 selected pods is ready to be reached; a run is pending, but the circuit of the cluster is open (unreachable).',
     ],
     [
       'somebody else writes too',
-      input({ work: done, meta: meta({ writerConflict: true }) }),
+      input({ work: done, cluster: clusterRecord({ writerConflict: true }) }),
       '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and another writer keeps writing our objects: the hub has stopped until the mode is switched.',
     ],
     [
       'the cluster is paused',
-      input({ work: done, meta: meta({ mode: 'paused' }) }),
+      input({ work: done, cluster: clusterRecord({ mode: 'paused' }) }),
       '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and the cluster is paused.',
     ],
     ['nothing is selected', input({ work: done, pods: [] }), 'It selects no pod; everything is written.'],
@@ -165,7 +165,7 @@ describe('the summary', () => {
   });
 
   it('the summary has the comparison with a shadow cluster’s own controllers', () => {
-    const shadow = input({ work: done, meta: meta({ mode: 'shadow' }) });
+    const shadow = input({ work: done, cluster: clusterRecord({ mode: 'shadow' }) });
     expect(explainService(shadow).summary).toMatch(/the cluster’s own controllers wrote the same\.$/);
     const differing = explainService({ ...shadow, difference: { text: '["Endpoints: missing"]', sinceMs: now - 60_000, confirmed: true } });
     expect(differing.summary).toMatch(/wrote something different\.$/);

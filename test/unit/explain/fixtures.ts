@@ -9,7 +9,7 @@ import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 export const now = Date.parse('2026-03-01T10:00:00Z');
 
 /** An active cluster whose first lists are complete. */
-export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
+export function clusterRecord(more: Partial<ClusterRecord> = {}): ClusterRecord {
   const known = decodeCluster('a', { pk: '', sk: '', mode: 'active', inc: 1 });
   const firstListOf = { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 };
   return {
@@ -24,7 +24,7 @@ export function meta(more: Partial<ClusterRecord> = {}): ClusterRecord {
 export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pods?: readonly Pod[] } = {}): ExplainInput {
   const { pods = [pod(1)], ...rest } = more;
   return {
-    meta: meta(),
+    cluster: clusterRecord(),
     namespace: 'ns',
     name: 'foo',
     service: service(),

@@ -7,14 +7,14 @@ import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared
 import type { Service } from '#shared/kube/types.ts';
 import { noWork } from '#shared/workqueue/rules/item.ts';
 import { endpoint, pod, service, slice } from '#test/unit/slices/fixtures.ts';
-import { factsOf, input, meta, onlyPod } from './fixtures.ts';
+import { clusterRecord, factsOf, input, onlyPod } from './fixtures.ts';
 
 function annotated(text: string, spec: object = { selector: undefined }): Service {
   const plain = service(spec);
   return { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: text } } };
 }
 const optedIn = annotated('app=a');
-const inCluster = (more: Partial<ClusterRecord>): ClusterRecord => meta(more);
+const inCluster = (more: Partial<ClusterRecord>): ClusterRecord => clusterRecord(more);
 const writer = (s: Service, more: Partial<ClusterRecord>): string => {
   const { name, why } = writerFacts(s, inCluster(more));
   return `${name} | ${why}`;
@@ -27,8 +27,18 @@ describe('who writes the endpoints of a service', () => {
     ['a shadow cluster', service(), { mode: 'shadow' }, /^the built-in controllers \| .*the hub compares$/],
     ['a paused cluster', service(), { mode: 'paused' }, /^the built-in controllers, where they are on \| .*the cluster is paused$/],
     ['a contested cluster', service(), { mode: 'active', writerConflict: true }, /^another writer \| /],
-    ['a cluster with both off', service(), { mode: 'active', settings: { ...meta().settings, ...off } }, /^the built-in controllers \| .*settings$/],
-    ['a cluster with slices alone', service(), { settings: { ...meta().settings, endpoints: false } }, /^fleet-endpoints \(slices alone\) \| /],
+    [
+      'a cluster with both off',
+      service(),
+      { mode: 'active', settings: { ...clusterRecord().settings, ...off } },
+      /^the built-in controllers \| .*settings$/,
+    ],
+    [
+      'a cluster with slices alone',
+      service(),
+      { settings: { ...clusterRecord().settings, endpoints: false } },
+      /^fleet-endpoints \(slices alone\) \| /,
+    ],
     ['both selectors', annotated('app=b', {}), { mode: 'shadow', optIn: 'active' }, /^the built-in controllers \| .*does not count yet/],
     ['opt-in', optedIn, { mode: 'shadow', optIn: 'active' }, /^fleet-endpoints, opt-in \| .*beside the built-in controllers, and no Endpoints$/],
     ['opt-in, tried', optedIn, { mode: 'active', optIn: 'shadow' }, /^no writer: preview \| .*the hub only shows its writes$/],
@@ -55,7 +65,7 @@ it('the endpoints of default/kubernetes are shown as the API server’s own', ()
 });
 
 describe('a service that opts in', () => {
-  const beside = meta({ mode: 'shadow', optIn: 'active' });
+  const beside = clusterRecord({ mode: 'shadow', optIn: 'active' });
   const done = { ...noWork.controllers.slices, doneGeneration: 1 };
   const work = { ...noWork, generation: 1, controllers: { endpoints: done, slices: done } };
   const ours = { ...slice('foo-1', [endpoint(1)]) };
@@ -66,7 +76,7 @@ describe('a service that opts in', () => {
   const explained = (more: Partial<Omit<ExplainInput, 'pods'>>) => explainService(input({ service: optedIn, work, ...more }));
 
   it('a service that opts in is explained by the pods of its annotation', () => {
-    const explanation = explained({ meta: beside, saved });
+    const explanation = explained({ cluster: beside, saved });
     expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; everything is written.');
     expect(factsOf(explanation, 'Service')).toMatchObject({
       Writer: 'fleet-endpoints, opt-in',
@@ -81,19 +91,19 @@ describe('a service that opts in', () => {
   });
 
   it('a service that opts in is shown with its unwritten slices', () => {
-    expect(onlyPod(explained({ meta: beside })).slices[0]?.pending).toBe('as saved it is not listed yet');
-    expect(explained({ meta: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is pending\.$/);
+    expect(onlyPod(explained({ cluster: beside })).slices[0]?.pending).toBe('as saved it is not listed yet');
+    expect(explained({ cluster: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is pending\.$/);
   });
 
   it.each(['shadow', 'active'] as const)(
     'a service that opts in is shown with what would be written where its cluster only tries, in mode %s',
     (mode) => {
       const difference = { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false };
-      const explanation = explained({ meta: meta({ mode, optIn: 'shadow' }), difference });
+      const explanation = explained({ cluster: clusterRecord({ mode, optIn: 'shadow' }), difference });
       expect(explanation.summary).toMatch(/nothing is written: .*the cluster’s switch for opt-in is shadow: the hub only shows its writes\.$/);
       expect([explanation.differencesTitle, explanation.differences]).toEqual(['Preview', ['EndpointSlices: would be written: x']]);
       expect(onlyPod(explanation).slices[0]?.pending).toBeUndefined();
-      const off = explained({ meta: meta({ mode: 'active', optIn: 'off' }), difference });
+      const off = explained({ cluster: clusterRecord({ mode: 'active', optIn: 'off' }), difference });
       expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off: its slices stay as they are\.$/), []]);
     },
   );
@@ -101,14 +111,14 @@ describe('a service that opts in', () => {
   it('a service that opts in is not explained by the slices of the writer before', () => {
     const theirs = slice('foo-2', [endpoint(1, { conditions: { ready: false } })]);
     const both = { ...saved, slices: [...saved.slices, theirs] };
-    expect(onlyPod(explained({ meta: beside, saved: both })).slices[0]?.pending).toBeUndefined();
-    const back = explained({ meta: beside, saved: both, service: annotated('app=a', {}) });
+    expect(onlyPod(explained({ cluster: beside, saved: both })).slices[0]?.pending).toBeUndefined();
+    const back = explained({ cluster: beside, saved: both, service: annotated('app=a', {}) });
     expect(onlyPod(back).slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
     expect(factsOf(back, 'Saved')['Slices']).toBe('2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io');
   });
 
   it('a service is explained by the error of its annotation', () => {
-    const explanation = explained({ meta: beside, saved, service: annotated('app') });
+    const explanation = explained({ cluster: beside, saved, service: annotated('app') });
     expect(explanation.summary).toMatch(
       /^The annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*its slices stay as they are\.$/,
     );

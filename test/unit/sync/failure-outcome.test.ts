@@ -15,7 +15,7 @@ async function ended(error: unknown, call: FailedCall, { answers = true, isRetry
   const controller = { doneGeneration: 1, retryGeneration: isRetry ? 2 : 0 };
   const run = {
     deps: { table, log, metrics: { put() {} }, now: () => 0, random: () => 0 },
-    meta: { id: 'c' },
+    cluster: { id: 'c' },
     work: { controllers: { endpoints: controller, slices: controller } },
     brief: {
       identity: async () => {

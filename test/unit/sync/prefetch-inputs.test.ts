@@ -40,7 +40,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await readInputs(
       { ...deps, pods: new NamespacePods() },
-      { meta: cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', prefetched },
+      { cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', prefetched },
     );
     return pods.map((p) => p.metadata.name);
   };
