@@ -16,11 +16,9 @@ const rolePattern = matches(
   'the ARN of roles, arn:aws:iam::ACCOUNT:role/…, in which * may stand for the account and within the name',
   /^arn:aws[a-z-]*:iam::([0-9]{12}|\*):role\/[^*].*$/,
 );
-const operatorRoles = checked(list(arnPattern('iam', 'a role')), (arns) =>
-  arns.length > 20
-    ? `${arns.length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several`
-    : undefined,
-);
+export const tooManyOperators = ({ length }: readonly string[]): string | undefined =>
+  length > 20 ? `${length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several` : undefined;
+const operatorRoles = checked(list(arnPattern('iam', 'a role')), tooManyOperators);
 const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
 
 const proxy = text('the address of a proxy, http://HOST:PORT, without user and path', (value) => {

@@ -1,4 +1,5 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -7,7 +8,7 @@ import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
-import { alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
+import { type Alarms, alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
@@ -17,7 +18,8 @@ import { Registration } from '#infra/stages/register-stage.ts';
 import { RelayIdentity } from '#infra/stages/relay-identity.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import { fleetMetric } from './fleet-metric.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import type { ClusterInput } from './props.ts';
 import { readProps } from './read-props.ts';
@@ -29,9 +31,13 @@ export interface FleetClusterProps extends ClusterInput {
 
 /** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
 export class FleetCluster extends Construct {
-  readonly eventsQueueUrl: string;
+  /** Each queue of the cluster, and its dead-letter queues. */
+  readonly queues: ClusterQueues;
   /** The role of the relay, which alone may send to the events queue. */
   readonly relayRoleArn: string;
+  /** The alarms of the cluster by their headings in docs/runbook.md, such as RelaySilent. */
+  readonly alarms: Alarms;
+  readonly #metric: (name: MetricName, options: MetricOptions) => Metric;
 
   constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {
     super(scope, id);
@@ -64,17 +70,37 @@ export class FleetCluster extends Construct {
       queuesKey: settings.encryption.queues,
     });
     const { ingestRoleArn, syncRoleArn, sweepRoleArn } = hub;
-    onlyThese(queues.events, [relay.roleArn, ingestRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
-    onlyThese(queues.syncs, [ingestRoleArn, syncRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    onlyThese(queues.events, () => [relay.roleArn, ingestRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    onlyThese(queues.syncs, () => [ingestRoleArn, syncRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
     this.#grantAccessEntries(cluster, hub);
-    this.#watch(cluster, hub, queues);
-
-    this.eventsQueueUrl = queues.events.queueUrl;
+    this.queues = queues;
     this.relayRoleArn = relay.roleArn;
+    this.alarms = this.#watch(cluster, hub, queues);
+    this.#metric = (name, options) => fleetMetric(settings.name, name, options, cluster.id);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
     new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
     new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
+  }
+
+  /** Returns a metric of the cluster by its name: the average of a minute, unless the options differ. `clusterMetrics` of the hub decides which have values. */
+  metric(name: MetricName, options: MetricOptions = {}): Metric {
+    return this.#metric(name, options);
+  }
+
+  /** Returns the seconds since the relay's last heartbeat: the maximum of a minute. */
+  metricRelaySilence(options: MetricOptions = {}): Metric {
+    return this.metric('RelayHeartbeatAge', { statistic: Stats.MAXIMUM, ...options });
+  }
+
+  /** Returns the age of the cluster's oldest overdue work in seconds: the maximum of a minute. */
+  metricOverdueWork(options: MetricOptions = {}): Metric {
+    return this.metric('OldestDirtyAge', { statistic: Stats.MAXIMUM, ...options });
+  }
+
+  /** Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute. */
+  metricWriteLatency(options: MetricOptions = {}): Metric {
+    return this.metric('SyncLatency', { statistic: Stats.percentile(99), ...options });
   }
 
   #check(cluster: ClusterConfig, hub: IFleetHub): void {
@@ -95,7 +121,7 @@ export class FleetCluster extends Construct {
     }
   }
 
-  #watch(cluster: ClusterConfig, { settings }: IFleetHub, queues: ClusterQueues): void {
+  #watch(cluster: ClusterConfig, { settings }: IFleetHub, queues: ClusterQueues): Alarms {
     const own: { readonly [role: string]: Queue } = {
       events: queues.events,
       syncs: queues.syncs,
@@ -114,7 +140,7 @@ export class FleetCluster extends Construct {
       newVersion: notHere('functions'),
       tableName: '',
     };
-    for (const alarm of clusterAlarms(cluster.alarms)) makeAlarm(this, alarm, sources, topics);
+    return Object.fromEntries(clusterAlarms(cluster.alarms).map((alarm) => [alarm.id, makeAlarm(this, alarm, sources, topics)]));
   }
 }
 

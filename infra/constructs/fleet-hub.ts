@@ -1,13 +1,15 @@
-import { CfnOutput, Names, type RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
-import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { CfnOutput, Names, Stack, Token } from 'aws-cdk-lib';
+import { type Dashboard, type IAlarm, type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IDependable } from 'constructs';
-import type { ClusterConfig, Config, HubConfig, VpcConfig } from '#infra/config/config.ts';
+import type { ClusterConfig, Config, HubConfig } from '#infra/config/config.ts';
 import { brokenRule } from '#infra/config/config-rules.ts';
 import { configShape } from '#infra/config/config-shape.ts';
+import { tooManyOperators } from '#infra/config/hub-shape.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
+import type { Alarms } from '#infra/monitoring/alarm-topics.ts';
 import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
 import { saveQueries } from '#infra/monitoring/queries.ts';
@@ -21,40 +23,18 @@ import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/stages/snapshot-table.ts';
 import { Sweep } from '#infra/stages/sweep-stage.ts';
 import { Sync } from '#infra/stages/sync-stage.ts';
-import { metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
+import { type FleetHubProps, vpcConfig } from './fleet-hub-props.ts';
+import { fleetMetric } from './fleet-metric.ts';
 import type { IFleetHub } from './hub-interface.ts';
 import { type FleetHubAttributes, importedHub } from './imported-hub.ts';
-import type { ClusterInput, HubInput } from './props.ts';
+import { arnOf, grantOperating, grantReading } from './operator-rights.ts';
 import { readProps } from './read-props.ts';
-
-export interface FleetHubProps extends HubInput {
-  /**
-   * The name begins the names of queues, roles, functions' logs and dashboards. It has 1 to 20 letters and digits, and begins with a letter.
-   * @default - made of the stack's name and the construct's path
-   */
-  readonly name?: string | undefined;
-  /** The hub writes to these clusters of other apps, besides each FleetCluster of this app. Patterns of `access` serve the same purpose. @default [] */
-  readonly clusters?: readonly ClusterInput[] | undefined;
-  /** The hub uses this table. In a stack of its own a table outlives the hub's other resources. @default - a table of the hub's own */
-  readonly table?: FleetTable | undefined;
-  /** With DESTROY the hub's own table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */
-  readonly removalPolicy?: RemovalPolicy | undefined;
-  /** Sync and sweep run in this VPC, to reach private API servers. @default - no VPC */
-  readonly vpc?: IVpc | undefined;
-  /** Sync and sweep are in these subnets of the VPC, which have routes to the API servers and to AWS. @default - the private subnets */
-  readonly vpcSubnets?: SubnetSelection | undefined;
-  /** Sync and sweep have these security groups. @default - a group of its own for each function */
-  readonly securityGroups?: readonly ISecurityGroup[] | undefined;
-  /** In the VPC sync and sweep use this proxy (http://HOST:PORT) for all HTTPS: AWS and the API servers. @default - no proxy */
-  readonly httpsProxy?: string | undefined;
-  /** Sync and sweep reach these hosts without the proxy. @default [] */
-  readonly noProxy?: readonly string[] | undefined;
-}
 
 /** Everything that all clusters share: functions, dead letters, alarms, dashboards, and a table unless one is given. */
 export class FleetHub extends Construct implements IFleetHub {
   /** A hub that is deployed by another app, in the same account and region: its outputs are the attributes. */
-  static fromAttributes(scope: Construct, id: string, attributes: FleetHubAttributes): IFleetHub {
+  static fromFleetHubAttributes(scope: Construct, id: string, attributes: FleetHubAttributes): IFleetHub {
     return importedHub(scope, id, attributes);
   }
 
@@ -65,6 +45,12 @@ export class FleetHub extends Construct implements IFleetHub {
   readonly sync: Sync;
   readonly sweep: Sweep;
   readonly register: Register;
+  /** The alarms of the hub by their headings in docs/runbook.md, such as WorkOverdue. */
+  readonly alarms: Alarms;
+  /** The dashboard of all clusters, and the one on which a cluster is chosen. */
+  readonly dashboards: { readonly fleet: Dashboard; readonly cluster: Dashboard };
+  /** The operators of the props, and those of grantOperate. */
+  readonly #operators: string[];
   readonly #config: Config;
   /** Clusters whose constructs are made. */
   readonly #made = new Map<string, ClusterConfig>();
@@ -83,7 +69,12 @@ export class FleetHub extends Construct implements IFleetHub {
         `FleetHub ${this.node.path}: table is given, so capacity, warmThroughput, encryption.table and removalPolicy belong to FleetTable`,
       );
     this.table = table ?? new FleetTable(this, 'Snapshot', { capacity, warmThroughput, encryptionKey: tableKey || undefined, removalPolicy });
-    this.settings = { ...this.#config.hub, encryption: { ...encryption, table: this.table.encryptionKey?.keyArn } };
+    this.#operators = [...hub.operatorRoleArns];
+    this.settings = {
+      ...this.#config.hub,
+      operatorRoleArns: this.#operators,
+      encryption: { ...encryption, table: this.table.encryptionKey?.keyArn },
+    };
     const stage = { hub: this.settings, table: this.table.table };
     const network: Network | undefined = vpc && {
       vpc,
@@ -98,12 +89,14 @@ export class FleetHub extends Construct implements IFleetHub {
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot: this.table, ...reach });
     this.register = new Register(this, 'Register', stage);
     // `redrive` resumes the parked work on behalf of the cluster that a message names.
-    const senders = [this.syncRoleArn, ...hub.operatorRoleArns];
+    const senders = () => [this.syncRoleArn, ...this.#operators];
     onlyThese(this.deadLetters.parked, senders);
-    onlyThese(this.deadLetters.quarantine, [this.ingestRoleArn, ...senders]);
-    const { alarms } = this.#monitor();
+    onlyThese(this.deadLetters.quarantine, () => [this.ingestRoleArn, ...senders()]);
+    const { alarms, dashboards } = this.#monitor();
+    this.alarms = alarms;
+    this.dashboards = dashboards;
     if (hub.rollout === 'gradual') {
-      const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms.get(name) ?? []);
+      const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms[name] ?? []);
       for (const [id, stage, alarm] of [
         ['IngestRollout', 'ingest', 'NewIngestFails'],
         ['SyncRollout', 'sync', 'NewSyncFails'],
@@ -117,6 +110,34 @@ export class FleetHub extends Construct implements IFleetHub {
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
     this.#putOut();
     if (props.name === undefined) new CfnOutput(this, 'Name', { value: name });
+  }
+
+  /** Grants the rights of `explain`, `history`, `cluster list` and `doctor`, which only read. */
+  grantRead(grantee: IGrantable): Grant {
+    return grantReading(this, grantee);
+  }
+
+  /** Grants also the rights of `cluster pause`, `shadow`, `active` and of `redrive`. The grantee is a role or a user, which the queues then admit as a sender. */
+  grantOperate(grantee: IGrantable): Grant {
+    this.#operators.push(arnOf(grantee));
+    const wrong = tooManyOperators(this.#operators);
+    if (wrong) throw new Error(`FleetHub ${this.node.path}: ${wrong}`);
+    return grantOperating(this, grantee);
+  }
+
+  /** Returns a metric of all clusters together by its name: the average of a minute, unless the options differ. */
+  metric(name: MetricName, options: MetricOptions = {}): Metric {
+    return fleetMetric(this.settings.name, name, options);
+  }
+
+  /** Returns the age of the oldest overdue work in seconds: the maximum of a minute. */
+  metricOverdueWork(options: MetricOptions = {}): Metric {
+    return this.metric('OldestDirtyAge', { statistic: Stats.MAXIMUM, ...options });
+  }
+
+  /** Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute. */
+  metricWriteLatency(options: MetricOptions = {}): Metric {
+    return this.metric('SyncLatency', { statistic: Stats.percentile(99), ...options });
   }
 
   get registerFunction(): IFunction {
@@ -161,7 +182,7 @@ export class FleetHub extends Construct implements IFleetHub {
     for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, all.hub.access);
   }
 
-  /** Outputs for operators, relays and FleetHub.fromAttributes. */
+  /** Outputs for operators, relays and FleetHub.fromFleetHubAttributes. */
   #putOut(): void {
     const outputs = {
       TableName: this.table.table.tableName,
@@ -193,16 +214,4 @@ export class FleetHub extends Construct implements IFleetHub {
       },
     });
   }
-}
-
-/** As clusters.yaml has it. */
-function vpcConfig(vpc: IVpc, { vpcSubnets, securityGroups = [], httpsProxy, noProxy }: FleetHubProps): Partial<VpcConfig> {
-  const { subnetIds } = vpc.selectSubnets(vpcSubnets);
-  return {
-    vpcId: vpc.vpcId,
-    subnetIds,
-    securityGroupIds: securityGroups.map((group) => group.securityGroupId),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy && { noProxy }),
-  };
 }

@@ -13,6 +13,11 @@ export interface AlarmTopics {
   readonly runbookUrl: string;
 }
 
+/** By the alarm's id. */
+export interface Alarms {
+  readonly [id: string]: AlarmBase;
+}
+
 export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: Pick<HubConfig, 'alarms' | 'runbookUrl'>): AlarmTopics {
   return {
     bySeverity: {

@@ -27,13 +27,13 @@ export function drawDashboard(
   dashboard: Dashboard,
   sources: MetricSources,
   variables: DashboardVariable[] = [],
-): void {
+): CloudWatchDashboard {
   const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
     [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
     row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
   ]);
   const dashboardName = dashboardNameOf(hub.name, Stack.of(scope).region, dashboard);
-  new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
+  return new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
 }
 
 function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
@@ -50,7 +50,7 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
 }
 
 /** One dashboard for all clusters: the choice of a cluster leads to its metrics and its queues. */
-export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): void {
+export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): CloudWatchDashboard {
   const dashboard = clusterDashboardOf(hub.clusterMetrics);
   // A metric that every cluster has, in any mode.
   const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
@@ -64,7 +64,7 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
     defaultValue: DefaultValue.FIRST,
   });
   const queueName = (queue: QueueRole): string => queueNameOf(hub.name, chosenCluster, clusterRoleOf(queue));
-  drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
+  return drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
 }
 
 function clusterRoleOf(queue: QueueRole): ClusterQueueRole {

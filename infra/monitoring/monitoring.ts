@@ -1,7 +1,7 @@
-import { AlarmRule, AlarmState, CompositeAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, AlarmState, CompositeAlarm, type Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
-import { alarmTopicsOf, describe, makeAlarm } from './alarm-topics.ts';
+import { type Alarms, alarmTopicsOf, describe, makeAlarm } from './alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
 import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
 import { fleetDashboard } from './dashboards.ts';
@@ -16,26 +16,24 @@ export interface MonitoringProps {
 
 /** Dashboards and alarms of the hub. */
 export class Monitoring extends Construct {
-  /** By the alarm's id. */
-  readonly alarms: ReadonlyMap<string, IAlarm>;
+  readonly alarms: Alarms;
+  readonly dashboards: { readonly fleet: Dashboard; readonly cluster: Dashboard };
 
   constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
-    drawDashboard(this, hub, fleetDashboard, sources);
-    drawClusterDashboard(this, hub, sources);
+    this.dashboards = { fleet: drawDashboard(this, hub, fleetDashboard, sources), cluster: drawClusterDashboard(this, hub, sources) };
 
     const topics = alarmTopicsOf(this, hub);
     const all = hubAlarms(hub.lambdaConcurrencyLimit);
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
-    this.alarms = new Map([...made].map(([{ id: name }, alarm]) => [name, alarm]));
-    const burns = burnRates.map((burn) => ({ severity: burn.severity, alarm: makeBurnAlarm(this, burn, sources, topics) }));
-    const many = manyClusters.map((each) => ({ severity: 'page', alarm: makeManyAlarm(this, each, sources, topics) }));
-    const paging = [...[...made].map(([{ severity }, alarm]) => ({ severity, alarm })), ...many, ...burns].filter(
-      ({ severity }) => severity === 'page',
-    );
-    new CompositeAlarm(this, compositeAlarm, {
+    const burns = burnRates.map((burn) => ({ ...burn, alarm: makeBurnAlarm(this, burn, sources, topics) }));
+    const many = manyClusters.map((each) => ({ ...each, severity: 'page', alarm: makeManyAlarm(this, each, sources, topics) }));
+    const watched = [...[...made].map(([each, alarm]) => ({ ...each, alarm })), ...many, ...burns];
+    const paging = watched.filter(({ severity }) => severity === 'page');
+    const composite = new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       alarmDescription: describe(topics, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
     });
+    this.alarms = Object.fromEntries([...watched.map(({ id: name, alarm }) => [name, alarm] as const), [compositeAlarm, composite]]);
   }
 }

@@ -4,15 +4,7 @@
  * workbook, "Alerting on SLOs"). It counts syncs: percentiles would weigh a quiet night like a storm.
  */
 import { Duration } from 'aws-cdk-lib';
-import {
-  AlarmRule,
-  AlarmState,
-  Alarm as CloudWatchAlarm,
-  CompositeAlarm,
-  type IAlarm,
-  MathExpression,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, AlarmState, Alarm as CloudWatchAlarm, CompositeAlarm, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import type { Alarm } from './alarm.ts';
@@ -56,7 +48,7 @@ export const burnRates: readonly BurnRate[] = [
 ];
 
 /** Rings when all of its windows do. */
-export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, topics: AlarmTopics): IAlarm {
+export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, topics: AlarmTopics): CompositeAlarm {
   const windows = burn.windows.map(({ minutes, least }) => {
     const period = Duration.minutes(minutes);
     const count = (metric: MetricName) => metricOf({ metric, statistic: 'Sum' }, sources, period);

@@ -3,7 +3,8 @@
 export type { Config } from '#infra/config/config.ts';
 export { loadConfig, parseConfig } from '#infra/config/load-config.ts';
 export { FleetCluster, type FleetClusterProps } from '#infra/constructs/fleet-cluster.ts';
-export { FleetHub, type FleetHubProps } from '#infra/constructs/fleet-hub.ts';
+export { FleetHub } from '#infra/constructs/fleet-hub.ts';
+export type { FleetHubProps } from '#infra/constructs/fleet-hub-props.ts';
 export type { IFleetHub } from '#infra/constructs/hub-interface.ts';
 export type { FleetHubAttributes } from '#infra/constructs/imported-hub.ts';
 export type { ClusterInput, HubInput, RelayInput } from '#infra/constructs/props.ts';

@@ -2,7 +2,8 @@ import { Stack, type StackProps } from 'aws-cdk-lib';
 import { SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import type { Config, VpcConfig } from '#infra/config/config.ts';
-import { FleetHub, type FleetHubProps } from '#infra/constructs/fleet-hub.ts';
+import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import type { FleetHubProps } from '#infra/constructs/fleet-hub-props.ts';
 import type { Snapshot } from '#infra/stages/snapshot-table.ts';
 
 export interface HubStackProps extends StackProps {

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { type CfnQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
@@ -84,9 +84,9 @@ function allowDeadLettersOf(queue: Queue, sourceArn: string): void {
 
 /**
  * The events queue is a cluster's identity, and a wake-up is work for the API server. Rights of the account's principals on all of SQS therefore do not
- * suffice. For a session of a role, aws:PrincipalArn is the role's ARN.
+ * suffice. For a session of a role, aws:PrincipalArn is the role's ARN. `senders` is called at the synthesis, when all operators are known.
  */
-export function onlyThese(queue: Queue, senders: readonly string[]): void {
+export function onlyThese(queue: Queue, senders: () => readonly string[]): void {
   queue.addToResourcePolicy(
     new PolicyStatement({
       sid: 'OnlyTheseSend',
@@ -94,7 +94,7 @@ export function onlyThese(queue: Queue, senders: readonly string[]): void {
       principals: [new AnyPrincipal()],
       actions: ['sqs:SendMessage'],
       resources: [queue.queueArn],
-      conditions: { ArnNotLike: { 'aws:PrincipalArn': [...senders] } },
+      conditions: { ArnNotLike: { 'aws:PrincipalArn': Lazy.list({ produce: () => [...senders()] }) } },
     }),
   );
 }

@@ -7,7 +7,7 @@ export type ClusterQueueRole = 'events' | 'syncs' | 'events-dead' | 'syncs-dead'
 export const queueNameOf = (hub: string, cluster: string, role: ClusterQueueRole): string => `${hub}-${cluster}-${role}`;
 
 /** One queue of each of this hub's clusters, as a pattern: one statement for each cluster would exceed IAM's limit for a role at about twenty. */
-export const queueOfAllClusters = (scope: Construct, hub: string, role: 'events' | 'syncs'): string =>
+export const queueOfAllClusters = (scope: Construct, hub: string, role: ClusterQueueRole): string =>
   Stack.of(scope).formatArn({ service: 'sqs', resource: queueNameOf(hub, '*', role) });
 
 /** The findings of cdk-nag about them. */

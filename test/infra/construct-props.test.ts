@@ -11,7 +11,8 @@ import { describe, expect, it } from 'vitest';
 import { configShape } from '#infra/config/config-shape.ts';
 import type { Schema } from '#infra/config/schema.ts';
 import { FleetCluster, type FleetClusterProps } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub, type FleetHubProps } from '#infra/constructs/fleet-hub.ts';
+import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import type { FleetHubProps } from '#infra/constructs/fleet-hub-props.ts';
 import { Snapshot } from '#infra/stages/snapshot-table.ts';
 import { authority } from './clusters-file.ts';
 

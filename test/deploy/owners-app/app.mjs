@@ -8,7 +8,7 @@ const outputs = JSON.parse(readFileSync(HUB_OUTPUTS, 'utf8'))[`${HUB_NAME}-hub`]
 const app = new App({ analyticsReporting: false });
 const stack = new Stack(app, 'TeamCluster', { env: { account: ACCOUNT, region: REGION } });
 
-const hub = FleetHub.fromAttributes(stack, 'Hub', {
+const hub = FleetHub.fromFleetHubAttributes(stack, 'Hub', {
   name: HUB_NAME,
   registerFunctionArn: outputs.RegisterFunctionArn,
   ingestFunctionArn: outputs.IngestFunctionArn,

@@ -8,7 +8,7 @@ const lambda = (name: string): string => `arn:aws:lambda:eu-central-1:1111222233
 const role = (name: string): string => `arn:aws:iam::111122223333:role/${name}`;
 const queue = (name: string): string => `https://sqs.eu-central-1.amazonaws.com/111122223333/${name}`;
 
-const hub = FleetHub.fromAttributes(stack, 'Hub', {
+const hub = FleetHub.fromFleetHubAttributes(stack, 'Hub', {
   name: 'Fleet',
   registerFunctionArn: lambda('register'),
   ingestFunctionArn: lambda('ingest'),
@@ -24,4 +24,4 @@ const cluster = new FleetCluster(stack, 'Cluster', {
   id: 'shop-dev',
   relay: { identity: { type: 'pod-identity', clusterName: 'shop-dev' } },
 });
-new CfnOutput(stack, 'Queue', { value: cluster.eventsQueueUrl });
+new CfnOutput(stack, 'Queue', { value: cluster.queues.events.queueUrl });
