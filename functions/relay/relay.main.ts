@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { httpsAgent } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig, httpsAgent } from '#shared/aws-client-config.ts';
 import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -27,10 +27,13 @@ try {
   const { connection, token } = fileCredentials(settings.api, Date.now);
   const transport = mcsVersions(httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' }));
   // Without time-outs a call to a queue that has vanished would block its kind for ever.
-  const sqs = new SQSClient({
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true, httpsAgent },
-  });
+  const sqs = forFrequentCalls(
+    new SQSClient({
+      ...frequentCallConfig,
+      maxAttempts: 2,
+      requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true, httpsAgent },
+    }),
+  );
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });
   const relay = new Relay(

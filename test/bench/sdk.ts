@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { frequentCallConfig } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { median } from './median.ts';
 
 const rounds = 40;
@@ -32,7 +32,7 @@ function serve(): void {
 async function measure(server: ChildProcess): Promise<void> {
   const [port] = (await once(server, 'message')) as [number];
   const common = { endpoint: `http://127.0.0.1:${port}`, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  const clients = { plain: new DynamoDBClient(common), ours: new DynamoDBClient({ ...common, ...frequentCallConfig }) };
+  const clients = { plain: new DynamoDBClient(common), ours: forFrequentCalls(new DynamoDBClient({ ...common, ...frequentCallConfig })) };
   const ms: { readonly [name in keyof typeof clients]: number[] } = { plain: [], ours: [] };
   for (let round = 0; round < rounds; round++) {
     for (const name of ['plain', 'ours'] as const) {

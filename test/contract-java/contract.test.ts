@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
-import { frequentCallConfig } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { largeMessagesContract, queueContract } from '#test/contract/queue.ts';
 import { sqsUnderTest } from '#test/contract/sqs-under-test.ts';
@@ -20,9 +20,9 @@ beforeAll(async () => {
   const started = await Promise.all([startDynamoDbLocal(), startElasticMq('strict'), startElasticMq('relaxed')]);
   const [table, queues, queuesWithoutLimits] = started;
   servers.push(...started);
-  dynamodb = new DynamoDBClient({ ...frequentCallConfig, ...local, endpoint: table.endpoint });
-  sqs = new SQSClient({ ...frequentCallConfig, ...local, endpoint: queues.endpoint });
-  sqsWithoutLimits = new SQSClient({ ...frequentCallConfig, ...local, endpoint: queuesWithoutLimits.endpoint });
+  dynamodb = forFrequentCalls(new DynamoDBClient({ ...frequentCallConfig, ...local, endpoint: table.endpoint }));
+  sqs = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...local, endpoint: queues.endpoint }));
+  sqsWithoutLimits = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...local, endpoint: queuesWithoutLimits.endpoint }));
   await createTable(dynamodb, 'fleet');
 });
 afterAll(async () => {

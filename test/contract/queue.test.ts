@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { afterAll } from 'vitest';
-import { frequentCallConfig } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { memoryQueue } from '#test/support/queue-memory.ts';
 import { largeMessagesContract, type QueueUnderTest, queueContract } from './queue.ts';
 import { sqsUnderTest } from './sqs-under-test.ts';
@@ -11,7 +11,9 @@ let client: SQSClient | undefined;
 
 async function fauxqsClient(): Promise<SQSClient> {
   const endpoint = client ? '' : await app.listen({ host: '127.0.0.1', port: 0 });
-  client ??= new SQSClient({ ...frequentCallConfig, endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  client ??= forFrequentCalls(
+    new SQSClient({ ...frequentCallConfig, endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
+  );
   return client;
 }
 

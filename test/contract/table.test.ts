@@ -4,7 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, expect, it } from 'vitest';
 import { createTable } from '#infra/local/create-table.ts';
-import { frequentCallConfig } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { dynamoTable, type TableOperation } from '#shared/store/dynamodb/dynamodb.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { tableContract } from './table.ts';
@@ -16,12 +16,14 @@ async function dynaliteClient(): Promise<DynamoDBClient> {
   if (client) return client;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = new DynamoDBClient({
-    ...frequentCallConfig,
-    endpoint,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  client = forFrequentCalls(
+    new DynamoDBClient({
+      ...frequentCallConfig,
+      endpoint,
+      region: 'eu-west-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  );
   await createTable(client, 'fleet');
   return client;
 }

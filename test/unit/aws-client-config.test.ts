@@ -5,7 +5,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
-import { awsClientConfig, credentialsClientConfig, frequentCallConfig } from '#shared/aws-client-config.ts';
+import { awsClientConfig, credentialsClientConfig, forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 const ends: (() => void)[] = [];
@@ -42,6 +42,47 @@ it.each(Object.entries({ awsClientConfig, frequentCallConfig, credentialsClientC
     expect(sockets.size).toBe(2);
   },
 );
+
+it('a client for frequent calls signs as the client of the SDK does, each time with the present credentials', async () => {
+  const received: { readonly headers: http.IncomingHttpHeaders; readonly body: string }[] = [];
+  const server = http.createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      received.push({ headers: request.headers, body });
+      response.write('{"Item":{"v":');
+      response.end('{"S":"größer"}}}');
+    });
+  });
+  ends.push(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const common = { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'eu-west-1' };
+  const keyOf = (id: string) => ({ accessKeyId: id, secretAccessKey: `secret of ${id}`, sessionToken: `token of ${id}`, expiration: new Date(0) });
+  let key = keyOf('first');
+  const credentials = async () => key;
+  const client = forFrequentCalls(new DynamoDBClient({ ...frequentCallConfig, ...common, credentials }));
+  ends.push(() => client.destroy());
+  for (const id of ['first', 'second']) {
+    key = keyOf(id);
+    const { Item } = await client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: id } } }));
+    expect(Item).toEqual({ v: { S: 'größer' } });
+    const [{ headers, body }] = received.splice(0) as [(typeof received)[number]];
+    const own = new DynamoDBClient({ ...common, credentials: key });
+    ends.push(() => own.destroy());
+    const { authorization = '' } = headers;
+    const [, names = ''] = /SignedHeaders=([^,]*)/.exec(authorization) ?? [];
+    const signed = Object.fromEntries(names.split(';').map((name) => [name, headers[name] as string]));
+    const request = { method: 'POST', protocol: 'http:', hostname: '127.0.0.1', path: '/', query: {}, headers: signed, body };
+    const again = await (await own.config.signer()).sign(request as never, { signingDate: dateOf(signed['x-amz-date']) });
+    expect((again as unknown as typeof request).headers).toEqual({ ...signed, authorization });
+    expect(headers).toMatchObject({ 'user-agent': 'fleet-endpoints', 'x-amz-security-token': key.sessionToken });
+  }
+});
+
+const dateOf = (basic = ''): Date => new Date(basic.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
 
 it('all tries of a call together end before the function is stopped, and those for credentials before a call to a cluster would', () => {
   const longest = ({ maxAttempts, requestHandler }: typeof awsClientConfig): number => maxAttempts * requestHandler.requestTimeout;
