@@ -2,6 +2,7 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { ShadowDifference, WholeVector } from './shadow-vectors.ts';
+import { getsStuck } from './versions.ts';
 
 interface Explanation {
   /** Statement of docs/behaviour.md, and what happens in the vector. */
@@ -24,7 +25,7 @@ const explanations: readonly Explanation[] = [
   },
   {
     name: 'DF-8: Endpoints are never written again after an update that changed nothing',
-    concerns: (version) => /^v1\.31\.[01]$/.test(version),
+    concerns: getsStuck,
     explains: (vector, { step, service, line }) => line.startsWith('Endpoints:') && isStuck(vector, step, service),
   },
   {

@@ -34,3 +34,6 @@ export function explanationOf(version: string, difference: string): string | und
   const feature: Feature | undefined = name && features[name];
   return feature && (feature.statement ?? feature.what);
 }
+
+/** An endpoints controller that never writes Endpoints again after an update that changed nothing (DF-8). */
+export const getsStuck = (version: string): boolean => /^v1\.31\.[01]$/.test(version);
