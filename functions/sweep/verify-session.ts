@@ -5,10 +5,10 @@
  * first list raises the fence above all old versions. If the cluster matches the record, the session was late, or belongs to another cluster.
  *
  * An outdated session is bound to a former incarnation. If all versions that it has read exist in the cluster's present history, it is bound to the present
- * incarnation. Lists of our own replace the events that it sent meanwhile.
+ * incarnation. Lists of our own replace the events that it sent meanwhile, and its lists of outputs count as the first ones.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import { markFirstListApplied, requestOwnList } from '#shared/clusters/first-lists.ts';
 import { servesFromSnapshot } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { clustersetKinds, inputKinds, type Kind, kinds, outputKinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { currentVersion } from './current-version.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -84,6 +84,9 @@ async function verifyOutdated(deps: SweepDeps, cluster: ClusterRecord, outdated:
   if (isAhead === undefined) return;
   if (!(await clearUnverified(deps.table, cluster, outdated)) || isAhead) return;
   await rebindSession(deps.table, cluster, outdated.session);
+  // The session has listed the outputs, and lists them again only after hours. A run reads what it writes from the API server in a new incarnation.
+  for (const kind of outputKinds)
+    if (kind in outdated.readUpTo) await markFirstListApplied(deps.table, cluster, kind, versionOf(incarnation, outdated.readUpTo[kind] as string));
   const ofSet = clustersetKinds.filter((kind) => kind in outdated.readUpTo);
   for (const kind of [...inputKinds, ...ofSet]) await requestOwnList(deps.table, id, kind);
   deps.log.warn('relay session moved to the current incarnation', { cluster: id, session: outdated.session, incarnation });

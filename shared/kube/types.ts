@@ -58,7 +58,8 @@ export type OutputKind = 'Endpoints' | 'EndpointSlice';
 /** The last two are not in every cluster: their definitions are installed, and may go again. */
 export type ClustersetKind = 'Namespace' | 'ServiceExport' | 'ServiceImport';
 export const inputKinds: readonly Exclude<InputKind, ClustersetKind>[] = ['Service', 'Pod', 'Node'];
-export const kinds: readonly CoreKind[] = [...inputKinds, 'Endpoints', 'EndpointSlice'];
+export const outputKinds: readonly OutputKind[] = ['Endpoints', 'EndpointSlice'];
+export const kinds: readonly CoreKind[] = [...inputKinds, ...outputKinds];
 export const clustersetKinds: readonly ClustersetKind[] = ['Namespace', 'ServiceExport', 'ServiceImport'];
 export const allKinds: readonly Kind[] = [...kinds, ...clustersetKinds];
 

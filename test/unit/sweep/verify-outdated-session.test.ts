@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession, readSession } from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -37,7 +38,12 @@ async function heard({
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await verifySession(deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  return { unverified: after.unverified, ownLists: after.lists.ownListsWanted, session: await readSession(hub.table, 'c', message.session) };
+  return {
+    unverified: after.unverified,
+    ownLists: after.lists.ownListsWanted,
+    session: await readSession(hub.table, 'c', message.session),
+    missing: missingFirstLists(after),
+  };
 }
 
 it('a live relay that has read nothing newer than the cluster’s version belongs to its present history', async () => {
@@ -46,7 +52,13 @@ it('a live relay that has read nothing newer than the cluster’s version belong
     // The session's messages meanwhile were ignored, so sweep makes its own lists.
     ownLists: ['Service', 'Pod', 'Node'],
     session: 2,
+    missing: ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'],
   });
+});
+
+it('outputs that the session has read are not waited for: the relay lists them again after hours only', async () => {
+  const more = { Endpoints: '140', EndpointSlice: '140' };
+  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({ missing: ['Service', 'Pod', 'Node'] });
 });
 
 it('sweep lists the kinds of the Multi-Cluster Services API too if the session has read them: their first lists may be missing', async () => {
