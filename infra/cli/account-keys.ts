@@ -1,4 +1,4 @@
-/** Policies of keys that the hub uses: its own, those of topics and of secrets. */
+/** Checks the policies of the KMS keys that the hub uses: its own key, and the keys of its topics and secrets. */
 import type { HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import { fine, unlessAbsent, wrong } from './account-finding.ts';

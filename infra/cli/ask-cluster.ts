@@ -8,7 +8,9 @@ import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { Hub } from './connect-hub.ts';
-import { type AskedFor, accessFindings, type Finding, recordedFindings } from './preflight.ts';
+import { type AskedFor, accessFindings, type Check, recordedFindings, toldFindings } from './preflight.ts';
+import { say } from './printable.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Returns the API of a cluster in a local run; undefined if the hub is deployed, or has no connection to the cluster. */
 export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>, id: string): Promise<HttpsClusterApi | undefined> {
@@ -18,7 +20,7 @@ export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>
   return connection && httpsClusterApi(connection, { fieldManager });
 }
 
-export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
+export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
   if (!hub.connectionsFile) return deployedFindings(cluster, what);
   const api = await localApi(hub, cluster.id);
   if (!api) return [{ check: 'reachable', ok: false, detail: 'there is no connection to it' }];
@@ -29,10 +31,31 @@ export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster:
   }
 }
 
+export interface RequiredRights {
+  readonly what: Exclude<AskedFor, 'active'>;
+  readonly toAllow: string;
+  /** What becomes of the switch, after the cluster's id. */
+  readonly refusal: string;
+}
+
+/**
+ * Prints the checks before a switch, and throws a UsageError if one fails. The writer's RBAC and admission policies in a cluster follow the switches of
+ * clusters.yaml as of their last application.
+ */
+export async function requireRights(hub: Hub, cluster: ClusterRecord, { what, toAllow, refusal }: RequiredRights): Promise<void> {
+  const { id } = cluster;
+  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, what))];
+  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  if (findings.every((f) => f.ok)) return;
+  if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toAllow}`);
+  throw new UsageError(`${id} ${refusal}: see above; --override switches it anyway`);
+}
+
 /** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
-async function deployedFindings(cluster: ClusterRecord, what: AskedFor): Promise<readonly Finding[]> {
+async function deployedFindings(cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
   const { api: access, uid } = cluster;
-  const reachable = (detail: string): Finding => ({ check: 'reachable', ok: false, detail });
+  const reachable = (detail: string): Check => ({ check: 'reachable', ok: false, detail });
   if (!access) return [reachable('the cluster has no api in clusters.yaml')];
   const { url, ca, auth } = access;
   if (auth.type !== 'secret') return recordedFindings(cluster, Date.now(), what);

@@ -15,7 +15,7 @@ import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
 import { withHubErrors } from './hub-errors.ts';
 import { naturalOrder } from './natural-order.ts';
-import { isAlive, type RunningProcess, thisProcess } from './running-process.ts';
+import { isRunning, type RunningProcess, thisProcess } from './running-process.ts';
 import { tableClock } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -129,7 +129,7 @@ function localRuns(): readonly { readonly pid: number; readonly published: Publi
   return readdirSync(runsFolder()).flatMap((file) => {
     const pid = Number.parseInt(file, 10);
     const published = publishedBy(pid);
-    return published && isAlive({ pid, began: published.began }) ? [{ pid, published }] : [];
+    return published && isRunning({ pid, began: published.began }) ? [{ pid, published }] : [];
   });
 }
 

@@ -71,7 +71,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readSet(table, cluster, key, now),
   ]);
   const explained = set && explainSet(set);
-  // One that was deleted can still be asked about while something of it is left.
+  // A deleted Service can still be explained while the table has something of it.
   if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object)) throw await unknownService(table, key);
   const { triggers } = await readTriggers(table, key, work.triggers);
   const pods = podRecords.map(

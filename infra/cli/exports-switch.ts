@@ -16,6 +16,7 @@ import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './cluster
 import type { Hub } from './connect-hub.ts';
 import { toLetIn } from './imports-switch.ts';
 import { say } from './printable.ts';
+import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ExportsOptions extends SetSwitchOptions {
@@ -31,7 +32,7 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   const { id, clusterset, mode } = cluster;
   if (options.exports === undefined) return say(...standing(cluster));
   console.error(`exports on ${hub.name}`);
-  const namespaces = namespacesOf(options.exports);
+  const namespaces = parseNamespaces(options.exports);
   if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
   if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, cluster);
   if (!options.override) await checkWithdrawn(hub.table, cluster, namespaces);
@@ -43,7 +44,7 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   say(`${id}  ${what}, ${await wake(id)}${mode === 'paused' ? paused : ''}`);
 }
 
-export function namespacesOf(typed: string): Namespaces {
+export function parseNamespaces(typed: string): Namespaces {
   if (typed === 'all') return 'all';
   if (typed === 'none') return [];
   const names = [...new Set(typed.split(','))];
@@ -84,8 +85,7 @@ async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, n
   });
   const names = emptied.filter((name) => name !== undefined);
   if (names.length === 0) return;
-  const shown = `${names.slice(0, 20).join(', ')}${names.length > 20 ? ` and ${names.length - 20} more` : ''}`;
   throw new UsageError(
-    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${shown}, and its importers would lose these Services. --override withdraws them anyway`,
+    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${listedNames(names)}, and its importers would lose these Services. --override withdraws them anyway`,
   );
 }

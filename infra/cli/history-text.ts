@@ -26,7 +26,7 @@ export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, wha
   ];
 }
 
-/** The summary stays the service's. */
+/** Keeps the addresses of one pod. The summary still describes the whole service. */
 export const ofPod = (then: Then, pod: string): Then => ({
   ...then,
   addresses: then.addresses.filter((a) => a.pod === pod),

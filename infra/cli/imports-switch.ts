@@ -5,16 +5,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { importManagedBy } from '#shared/clusterset/mcs-names.ts';
 import type { Imports } from '#shared/contract/clusterset-settings.ts';
-import { rightsFindings } from './ask-cluster.ts';
+import { requireRights } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';
 import { importLines } from './import-lines.ts';
 import { otherSetsLines } from './imports-of-other-sets.ts';
 import { withdrawImports } from './imports-withdraw.ts';
-import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -37,7 +35,12 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
     return say(...standing(cluster), ...(await importLines(hub.table, cluster)), ...(await otherSetsLines(hub.table, cluster)));
   console.error(`imports on ${hub.name}`);
   if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
-  if (imports === 'active' && !override) await checkAllowed(hub, cluster);
+  if (imports === 'active' && !override)
+    await requireRights(hub, cluster, {
+      what: 'imports',
+      toAllow: `put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`,
+      refusal: `keeps imports ${clusterset.imports}`,
+    });
   if (imports !== 'off') for (const line of await otherSetsLines(hub.table, cluster)) say(line);
   if (withdraw) {
     const note = (what: string) => noteSwitch(hub, options, what);
@@ -58,15 +61,3 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
 
 export const toLetIn = (id: string, what: string): string =>
   `give it ${what} in clusters.yaml (and the hub a clusterset), deploy, and apply relay manifest ${id}`;
-
-/** The writer's RBAC and admission policies in a cluster follow clusters.yaml as of when they were applied last. */
-async function checkAllowed(hub: Hub, cluster: ClusterRecord): Promise<void> {
-  const { id } = cluster;
-  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
-  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, 'imports'))];
-  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-  if (findings.every((f) => f.ok)) return;
-  if (findings.some((f) => f.check === 'rights' && !f.ok))
-    say(`${id}  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`);
-  throw new UsageError(`${id} keeps imports ${cluster.clusterset.imports}: see above; --override switches it anyway`);
-}

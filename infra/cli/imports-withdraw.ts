@@ -11,6 +11,7 @@ import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { say } from './printable.ts';
+import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Withdrawal {
@@ -35,7 +36,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
   );
   if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true })))
     throw new UsageError(`${id} was deregistered meanwhile`);
-  await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listed(imported)}` : ''}`);
+  await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listedNames(imported)}` : ''}`);
   say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
   const end = now() + maxMs;
   for (;;) {
@@ -44,7 +45,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
     const ran = isWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
     if (left.length === 0 && ran) break;
     if (now() >= end) {
-      const what = left.length > 0 ? `${left.length} imports are left: ${listed(left)}` : 'not every run has ended';
+      const what = left.length > 0 ? `${left.length} imports are left: ${listedNames(left)}` : 'not every run has ended';
       throw new Error(
         `${id} stays withdrawing after ${maxMs / 1000} s, ${what}. Repeat the command to continue waiting, or run imports ${id} active to cancel it`,
       );
@@ -65,7 +66,3 @@ async function importedNames(table: Table, cluster: string, set: string): Promis
     return found && isOurImport(found, set) ? [`${record.namespace}/${record.name}`] : [];
   });
 }
-
-const shown = 20;
-const listed = (names: readonly string[]): string =>
-  `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

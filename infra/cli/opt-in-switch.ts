@@ -8,11 +8,10 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import { rightsFindings } from './ask-cluster.ts';
+import { requireRights } from './ask-cluster.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { optInLines } from './opt-in-list.ts';
 import { withdraw } from './opt-in-withdraw.ts';
-import { toldFindings } from './preflight.ts';
 import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -38,7 +37,8 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   if (optIn === undefined) return say(...(await optInLines(hub.table, cluster)));
   if (isDeregistered(cluster)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
   console.error(`opt-in on ${hub.name}`);
-  if (optIn === 'active' && !override) await checkAllowed(hub, cluster);
+  if (optIn === 'active' && !override)
+    await requireRights(hub, cluster, { what: 'opt-in', toAllow: toApply(id), refusal: `stays opt-in ${cluster.optIn}` });
   const audit = async (what: string, atMs: number, change?: AuditRecord['optIn']): Promise<void> => {
     const at = new Date(atMs).toISOString();
     await recordAudit(hub.table, id, { at, who: userInfo().username, what: `${what}${reason && `: ${reason}`}`, ...(change && { optIn: change }) });
@@ -65,14 +65,3 @@ async function switchTo(
 
 const toApply = (id: string): string =>
   `put optIn: active into clusters.yaml and apply relay manifest ${id} (with the chart: writes: optIn, or both where mode is active)`;
-
-/** The writer's RBAC and admission policies in a cluster follow the switches of clusters.yaml as of when they were applied last. */
-async function checkAllowed(hub: Hub, cluster: ClusterRecord): Promise<void> {
-  const { id } = cluster;
-  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
-  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, 'opt-in'))];
-  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-  if (findings.every((f) => f.ok)) return;
-  if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toApply(id)}`);
-  throw new UsageError(`${id} stays opt-in ${cluster.optIn}: see above; --override switches it anyway`);
-}

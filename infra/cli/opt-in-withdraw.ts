@@ -13,6 +13,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { readServices } from './list-services.ts';
 import { say } from './printable.ts';
+import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Withdrawal {
@@ -36,11 +37,13 @@ export async function withdraw(
   const orphans = withdrawn.filter((service) => writerOf(service).by !== 'built-in').map(nameOf);
   if (orphans.length > 0 && !override) {
     throw new UsageError(
-      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listed(orphans)}. Add their selectors first, or use --override`,
+      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override`,
     );
   }
   if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or deregistered meanwhile`);
-  await note(`slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listed(orphans)}` : ''}`);
+  await note(
+    `slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listedNames(orphans)}` : ''}`,
+  );
   say(`${id}  slices of ${withdrawn.length} services are being deleted, ${await wake()}`);
   const end = now() + waitMs;
   // A run that began before the switch may still write. Services that opt in are therefore checked until a run has followed the switch.
@@ -51,7 +54,7 @@ export async function withdraw(
     if (left.length === 0) break;
     if (now() >= end) {
       throw new Error(
-        `${id} stays withdrawing: ${left.length} services have slices of ours, or have not run, after ${waitMs / 1000} s: ${listed(left.map(nameOf))}. Repeat the command to continue waiting, or run opt-in ${id} active to cancel it`,
+        `${id} stays withdrawing: ${left.length} services have slices of ours, or have not run, after ${waitMs / 1000} s: ${listedNames(left.map(nameOf))}. Repeat the command to continue waiting, or run opt-in ${id} active to cancel it`,
       );
     }
     await sleep(lookEveryMs);
@@ -75,7 +78,3 @@ async function filtered(services: readonly Service[], isLeft: (service: Service)
   const is = await concurrently(16, services, isLeft);
   return services.filter((_, i) => is[i]);
 }
-
-const shown = 20;
-const listed = (names: readonly string[]): string =>
-  `${names.slice(0, shown).join(', ')}${names.length > shown ? ` and ${names.length - shown} more` : ''}`;

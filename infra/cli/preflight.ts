@@ -10,7 +10,7 @@ import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { maxOverdueRuns, type OverdueRuns } from './overdue-runs.ts';
 
-export interface Finding {
+export interface Check {
   readonly check: string;
   readonly ok: boolean;
   readonly detail: string;
@@ -34,13 +34,13 @@ export interface Compared {
   readonly owed: OverdueRuns;
 }
 
-export const shadowFindings = (cluster: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Finding[] => [
+export const shadowFindings = (cluster: ClusterRecord, compared: Compared, quietMs: number, now: number): readonly Check[] => [
   ...toldFindings(cluster, now),
   { check: 'shadow', ...quiet(cluster, compared, quietMs, now) },
 ];
 
 /** Does the snapshot follow the cluster? */
-export function toldFindings(cluster: ClusterRecord, now: number): readonly Finding[] {
+export function toldFindings(cluster: ClusterRecord, now: number): readonly Check[] {
   return [
     { check: 'first lists', ok: hasSynced(cluster), detail: hasSynced(cluster) ? 'applied' : 'not complete' },
     {
@@ -52,7 +52,7 @@ export function toldFindings(cluster: ClusterRecord, now: number): readonly Find
 }
 
 /** Is what we compute what the cluster's own controllers write? */
-function quiet(cluster: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Finding, 'check'> {
+function quiet(cluster: ClusterRecord, { differences, owed }: Compared, quietMs: number, now: number): Omit<Check, 'check'> {
   if (cluster.mode === 'active') return { ok: true, detail: 'not required: it stopped because of a second writer' };
   if (cluster.modeSwitch.wasActive) return { ok: true, detail: 'not required: it was active until it was paused' };
   if (cluster.mode !== 'shadow') return { ok: false, detail: `the cluster is ${cluster.mode}, and was not active before` };
@@ -80,10 +80,10 @@ function quiet(cluster: ClusterRecord, { differences, owed }: Compared, quietMs:
 const builtInControllers = 'built-in controllers';
 
 /** Do all checks pass but the one of the cluster's own controllers? */
-export const onlyControllersLeft = (findings: readonly Finding[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
+export const onlyControllersLeft = (findings: readonly Check[]): boolean => findings.every((f) => f.ok || f.check === builtInControllers);
 
-export const declaredOff: Finding = { check: builtInControllers, ok: true, detail: 'off, as you confirmed' };
-export const notDeclaredOff: Finding = {
+export const declaredOff: Check = { check: builtInControllers, ok: true, detail: 'off, as you confirmed' };
+export const notDeclaredOff: Check = {
   check: builtInControllers,
   ok: false,
   detail: 'switch them off on every control-plane node, then use --controllers-off',
@@ -92,7 +92,7 @@ export const notDeclaredOff: Finding = {
 export type AskedFor = 'active' | 'opt-in' | 'imports';
 type AskedApi = Pick<ClusterApi, 'allows' | 'dryRunCreate'>;
 
-export async function accessFindings(api: AskedApi, cluster: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Finding[]> {
+export async function accessFindings(api: AskedApi, cluster: ClusterRecord, what: AskedFor = 'active'): Promise<readonly Check[]> {
   try {
     return [
       { check: 'reachable', ok: true, detail: 'the API server answers' },
@@ -107,7 +107,7 @@ export async function accessFindings(api: AskedApi, cluster: ClusterRecord, what
 const maxRightsMs = 30 * 60_000;
 
 /** Returns the findings that sweep recorded. Sweep asks with the functions' identity, which has rights in the cluster that the operator's may lack. */
-export function recordedFindings(cluster: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Finding[] {
+export function recordedFindings(cluster: ClusterRecord, now: number, what: AskedFor = 'active'): readonly Check[] {
   const { rights } = cluster.readiness;
   if (!rights || (!rights.error && !isAnswered(rights, what)) || now - rights.atMs > maxRightsMs) {
     return [{ check: 'rights', ok: false, detail: notKnown[what] }];
@@ -132,7 +132,7 @@ function of({ missing, optIn, imports = [] }: MissingRights, { settings }: Clust
   return optIn.filter((right) => cleanup || right !== deletesEndpoints);
 }
 
-const rightsFinding = (missing: readonly string[]): Finding => ({
+const rightsFinding = (missing: readonly string[]): Check => ({
   check: 'rights',
   ok: missing.length === 0,
   detail: missing.length === 0 ? 'every verb is allowed' : `missing: ${missing.join(', ')}`,
@@ -141,7 +141,7 @@ const rightsFinding = (missing: readonly string[]): Finding => ({
 const canaryMs = 10_000;
 
 /** A canary Service whose Endpoints only kube-controller-manager would write: if they appear, its controllers are on. */
-export async function controllersOff(api: ClusterApi, namespace: string, suffix: string, wait: (ms: number) => Promise<void>): Promise<Finding> {
+export async function controllersOff(api: ClusterApi, namespace: string, suffix: string, wait: (ms: number) => Promise<void>): Promise<Check> {
   const name = canaryName(suffix);
   const check = builtInControllers;
   try {

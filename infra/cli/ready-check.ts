@@ -9,9 +9,9 @@ import type { Hub } from './connect-hub.ts';
 import { readOverdueRuns } from './overdue-runs.ts';
 import {
   accessFindings,
+  type Check,
   controllersOff,
   declaredOff,
-  type Finding,
   notDeclaredOff,
   onlyControllersLeft,
   shadowFindings,
@@ -44,7 +44,7 @@ async function preflight(
   quietMs: number,
   namespace: string,
   controllersDeclaredOff: boolean,
-): Promise<readonly Finding[]> {
+): Promise<readonly Check[]> {
   const [differences, owed] = await Promise.all([countDifferences(hub.table, cluster.id), readOverdueRuns(hub.table, cluster, hub.now())]);
   const shadow = shadowFindings(cluster, { differences, owed }, quietMs, hub.now());
   const api = await localApi(hub, cluster.id);

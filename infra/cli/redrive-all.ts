@@ -3,7 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
 import { type Progress, progress } from './progress.ts';
-import { type Look, listSetAside, type SetAsideMessage } from './redrive.ts';
+import { listSetAside, type SetAside, type SetAsideMessage } from './redrive.ts';
 
 /** Taken up at a time. */
 const atOnce = 16;
@@ -19,7 +19,7 @@ export async function redriveAll(hub: Hub, chosen: string | undefined, { all, ru
   const shown = progress(run ? 'redriving' : 'looking');
   const onProgress = (queue: string, count: number): void => shown.update(count, undefined, `messages of ${queue} so far`);
   const counts = { found: 0, redriven: 0 };
-  const looks: Look[] = [];
+  const looks: SetAside[] = [];
   try {
     for (let goesOn = true; goesOn; ) {
       const look = await listSetAside({ ...hub, now: Date.now, onProgress }, clusters);

@@ -38,11 +38,11 @@ export interface SetAsideMessage {
   readonly redrive: () => Promise<boolean>;
 }
 
-export interface Look {
+export interface SetAside {
   readonly found: readonly SetAsideMessage[];
   /** There was more than fits into one look. */
   readonly more: boolean;
-  /** Makes the messages that were not redriven visible again. To be called once, at the end. */
+  /** Makes the messages that were not redriven visible again. Call it once, at the end. */
   readonly release: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface Look {
 const maxEventAgeMs = 24 * 3_600_000;
 
 /** Lists the messages that were set aside for these clusters. */
-export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<Look> {
+export async function listSetAside(deps: RedriveDeps, clusters: readonly string[]): Promise<SetAside> {
   const look = deps.look ?? defaultLook;
   const queues = await concurrently(16, clusters, async (cluster) => {
     const record = await readCluster(deps.table, cluster);

@@ -9,7 +9,7 @@ export interface RunningProcess {
 
 export const thisProcess = (): RunningProcess => ({ pid: process.pid, began: statOf(process.pid)[1] });
 
-export function isAlive({ pid, began }: RunningProcess): boolean {
+export function isRunning({ pid, began }: RunningProcess): boolean {
   try {
     process.kill(pid, 0);
   } catch (e) {
@@ -18,7 +18,7 @@ export function isAlive({ pid, began }: RunningProcess): boolean {
   // The number of a process that has gone may be another one's by now.
   if (began === undefined) return true;
   const [state, now] = statOf(pid);
-  // Z: it has ended, and no process has asked how, as in a container without an init.
+  // Z is a zombie: the process has ended, and its parent has not read its status, as in a container without an init.
   return began === now && state !== 'Z';
 }
 

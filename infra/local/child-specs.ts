@@ -12,7 +12,7 @@ export const tableName = 'fleet-endpoints';
 
 type Env = { readonly [name: string]: string };
 
-export interface Hub {
+export interface LocalHub {
   readonly tableUrl: string;
   readonly queuesUrl: string;
   readonly queues: { readonly [cluster: string]: QueueUrls };
@@ -36,7 +36,7 @@ export const clustersProcess = (ids: readonly string[], exports: boolean): Child
   env: child({ [childEnv.clusters]: JSON.stringify(ids), [childEnv.exports]: exports ? '1' : '0' }),
 });
 
-export function hubProcesses(hub: Hub): ChildSpec[] {
+export function hubProcesses(hub: LocalHub): ChildSpec[] {
   const env = child({
     ...aws(hub),
     [hubEnv.tableName]: tableName,
@@ -46,13 +46,13 @@ export function hubProcesses(hub: Hub): ChildSpec[] {
   return ['ingest', 'sync', 'sweep'].map((name) => ({ name, entry: `infra/local/${name}.main.ts`, env }));
 }
 
-export interface RelayOptions {
+export interface RelayProcessOptions {
   readonly mode: 'active' | 'shadow';
   /** The cluster exports or imports. */
   readonly takesPart: boolean;
 }
 
-export function relayProcess(hub: Hub, cluster: string, { mode, takesPart }: RelayOptions): ChildSpec {
+export function relayProcess(hub: LocalHub, cluster: string, { mode, takesPart }: RelayProcessOptions): ChildSpec {
   return {
     name: `relay ${cluster}`,
     entry: 'functions/relay/relay.main.ts',
@@ -74,7 +74,7 @@ export function relayProcess(hub: Hub, cluster: string, { mode, takesPart }: Rel
 }
 
 /** The SDK's endpoints: the two servers on the loopback interface, so no call reaches an AWS account. */
-export const aws = ({ tableUrl, queuesUrl }: Pick<Hub, 'tableUrl' | 'queuesUrl'>): Env => ({
+export const aws = ({ tableUrl, queuesUrl }: Pick<LocalHub, 'tableUrl' | 'queuesUrl'>): Env => ({
   AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
   AWS_ENDPOINT_URL_SQS: queuesUrl,
 });

@@ -49,18 +49,18 @@ function namespaces(text: string): ClustersetOptions['exports'] {
   return [...new Set(names)];
 }
 
-export const takesPart = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
+export const joinsSet = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
 
 /** Returns a line for each part that the demonstration leaves out because of the number of clusters. */
 export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
-  if (clusters <= maxOfDemonstration || takesPart(clusterset)) return [];
+  if (clusters <= maxOfDemonstration || joinsSet(clusterset)) return [];
   const why = `every importer runs for each change, and ${clusters} clusters are more than ${maxOfDemonstration}`;
   return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports anyway`];
 }
 
 /** `podCidrs` are the pod ranges of the cluster, if they are known. */
-export function membershipOf(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
-  if (!takesPart(options)) return noMembership;
+export function localMembership(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
+  if (!joinsSet(options)) return noMembership;
   const { imports, exports, sameness } = options;
   return { ...noMembership, imports, sameness, exports: { namespaces: exports, ...(podCidrs && { podCidrs }) } };
 }

@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive, type RunningProcess, thisProcess } from '#infra/cli/running-process.ts';
+import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/running-process.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 
 /** Resolves to the function that releases the lock. Rejects with a UsageError while another run has it. The lock of a killed run is ignored. */
@@ -49,8 +49,8 @@ async function holderOf(file: string): Promise<RunningProcess | undefined> {
 /** The process of a killed run may exist for a moment more. */
 async function staysAlive(holder: RunningProcess): Promise<boolean> {
   for (let looks = 0; looks < 10; looks++) {
-    if (!isAlive(holder)) return false;
+    if (!isRunning(holder)) return false;
     await sleep(50);
   }
-  return isAlive(holder);
+  return isRunning(holder);
 }

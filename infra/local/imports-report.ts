@@ -24,7 +24,7 @@ export async function reportImports({ connections, print, signal }: ReportOption
     id,
     api: httpsClusterApi(connection, { fieldManager: 'fleet-endpoints-start' }),
   }));
-  const looks = new Map<string, Look>();
+  const looks = new Map<string, Polled>();
   while (!signal.aborted) {
     const lines = await Promise.all(
       apis.map(async ({ id, api }) => {
@@ -32,7 +32,7 @@ export async function reportImports({ connections, print, signal }: ReportOption
         const imports = await importsIn(api).catch(() => undefined);
         if (!imports) return [];
         const before = looks.get(id) ?? { seen: [], told: [] };
-        const look = nextLook(before, importLines(id, imports));
+        const look = nextPolled(before, importStates(id, imports));
         looks.set(id, look);
         return changedLines(before.told, look.told);
       }),
@@ -53,18 +53,18 @@ export interface ImportLine {
   readonly text: string;
 }
 
-export interface Imports {
+export interface ImportedObjects {
   readonly imports: readonly ServiceImport[];
   readonly slices: readonly EndpointSlice[];
 }
 
-async function importsIn(api: ClusterApi): Promise<Imports> {
+async function importsIn(api: ClusterApi): Promise<ImportedObjects> {
   const labels = { [labelSliceManagedBy]: importsManagedBy };
   const [imports, slices] = await Promise.all([api.list('ServiceImport', ''), api.list('EndpointSlice', '', { labels })]);
   return { imports: imports.items, slices: slices.items };
 }
 
-export function importLines(cluster: string, { imports, slices }: Imports): readonly ImportLine[] {
+export function importStates(cluster: string, { imports, slices }: ImportedObjects): readonly ImportLine[] {
   return imports.map(({ metadata: { namespace = '', name, annotations }, spec }) => {
     const own = slices.filter((s) => s.metadata.namespace === namespace && s.metadata.labels?.[labelMcsService] === name);
     const counts = endpointsBySource(own);
@@ -91,14 +91,14 @@ function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string
   return counts;
 }
 
-export interface Look {
+export interface Polled {
   readonly seen: readonly ImportLine[];
   /** The imports as they were last printed. */
   readonly told: readonly ImportLine[];
 }
 
 /** An import is printed when two polls in a row find the same state. While an import is being set up, each poll finds another source. */
-export function nextLook({ seen, told }: Look, now: readonly ImportLine[]): Look {
+export function nextPolled({ seen, told }: Polled, now: readonly ImportLine[]): Polled {
   const find = (lines: readonly ImportLine[], key: string) => lines.find((line) => line.key === key);
   return { seen: now, told: now.flatMap((line) => (find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []))) };
 }

@@ -14,7 +14,7 @@ import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
 import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { leftOut, membershipOf, takesPart } from './clusterset-options.ts';
+import { joinsSet, leftOut, localMembership } from './clusterset-options.ts';
 import { connectionFiles } from './connection-files.ts';
 import { scheduleAsBatch } from './cpu-scheduling.ts';
 import { lockData } from './data-lock.ts';
@@ -84,7 +84,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       start(queuesProcess(join(dataDir, 'queues'))).ready,
       source.connect(start),
     ]);
-    if (takesPart(clusterset) && !clusterset.allowOverlap) refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
+    if (joinsSet(clusterset) && !clusterset.allowOverlap) refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
     const files = connectionFiles(own);
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
@@ -93,13 +93,13 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       await refuseSecondWriter(connections);
     }
     const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
-    const membership = (id: string) => membershipOf(clusterset, source.podRanges[id]);
+    const membership = (id: string) => localMembership(clusterset, source.podRanges[id]);
     const hub = await prepareHub({ ...urls, clusters: source.ids, mode, optIn, membershipOf: membership, settings });
     consoleTable = unmeteredTable(urls.tableUrl);
     const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
     await publishLocalAddresses(addresses);
     const endpoints = { ...urls, queues: hub.queues, connections: files };
-    const relay = { mode, takesPart: takesPart(clusterset) };
+    const relay = { mode, takesPart: joinsSet(clusterset) };
     for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, relay))]) start(spec);
     await synced(hub, connections, signal, ({ waiting, applied }) => {
       const all = source.ids.length * kinds.length;

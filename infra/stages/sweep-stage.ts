@@ -77,7 +77,7 @@ export class Sweep extends Construct {
     const schedule = new CfnSchedule(this, 'EveryMinute', {
       scheduleExpression: 'rate(1 minute)',
       flexibleTimeWindow: { mode: 'OFF' },
-      // A call that Lambda did not accept is not tried again: the next minute's does the same.
+      // A call that Lambda did not accept is not retried, because the next minute's call does the same.
       target: { arn: functionArn, roleArn: role.roleArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } },
     });
     schedule.node.addDependency(role);

@@ -34,7 +34,7 @@ export interface MissingRights {
   readonly imports?: readonly string[];
 }
 
-/** Rejects when the API server does not answer. `imports`: asks for those too. */
+/** Asks the API server for the rights that the writer lacks, with `imports` also for those of imports. Rejects if the API server does not answer. */
 export async function missingRights(api: Pick<ClusterApi, 'allows' | 'dryRunCreate'>, { imports = false } = {}): Promise<MissingRights> {
   const missingOf = async (rights: readonly Right[]): Promise<readonly string[]> => {
     const allowed = await Promise.all(rights.map((right) => api.allows(right)));

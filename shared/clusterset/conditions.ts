@@ -21,7 +21,7 @@ export interface ExportFailure {
 }
 
 /** The conditions of a ServiceExport (MC-3, MC-14). */
-export function exportConditions({ validity, conflicts, failure, problems = [] }: ExportStanding): readonly Said[] {
+export function exportConditions({ validity, conflicts, failure, problems = [] }: ExportStanding): readonly UntimedCondition[] {
   const isExported = validity.valid && (failure?.reason ?? 'Exported') === 'Exported';
   const conflict = validity.valid && conflicts.length > 0;
   return [
@@ -43,7 +43,7 @@ export function exportConditions({ validity, conflicts, failure, problems = [] }
 }
 
 /** A condition without its time. */
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export type UntimedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 export interface Existing {
   readonly generation: number | undefined;
@@ -54,7 +54,11 @@ export interface Existing {
  * Returns the conditions to write, or undefined if the object has them already. Conditions of other types belong to other controllers and stay. `now` is
  * RFC 3339 with whole seconds.
  */
-export function changedConditions(said: readonly Said[], { generation, conditions = [] }: Existing, now: string): readonly Condition[] | undefined {
+export function changedConditions(
+  said: readonly UntimedCondition[],
+  { generation, conditions = [] }: Existing,
+  now: string,
+): readonly Condition[] | undefined {
   const next = said.map((s): Condition => {
     const before = conditions.find((c) => c.type === s.type);
     const lastTransitionTime = before?.status === s.status ? before.lastTransitionTime : now;

@@ -20,8 +20,8 @@ export const maxMapBytes = 16 * 1024;
 export const maxExportBytes = 32 * 1024;
 
 /**
- * An importer's API server would refuse the import as a whole for one wrong field, also what other clusters export. The set omits such a field, and
- * the export's condition names it.
+ * Returns the export without fields that an API server would reject. One such field would make the importers' API servers reject the whole import, with the
+ * exports of other clusters. The export's condition names each omitted field.
  */
 export function checkExport(cluster: string, serviceExport: ServiceExport, validity: ExportValidity): CheckedExport {
   const { locality, problems } = askedLocality(serviceExport.metadata.annotations);

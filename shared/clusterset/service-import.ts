@@ -73,7 +73,7 @@ function specOf({ spec: { ipFamilies: _, ...spec } }: MergedExports, derived: Se
 const isAsDrafted = ({ metadata, spec }: ServiceImport, draft: ImportDraft): boolean =>
   sameLabels(metadata.labels, draft.metadata.labels) && sameLabels(metadata.annotations, draft.metadata.annotations) && sameJson(spec, draft.spec);
 
-/** MC-18. Each exporting cluster is named, one without a ready pod too. */
+/** Returns a status with every exporting cluster, even without a ready pod (MC-18). */
 export function importStatus({ clusters }: MergedExports): Required<Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'>> {
   return { clusters: [...clusters].sort().map((cluster) => ({ cluster })), endpointSliceObjects: 'Present' };
 }

@@ -34,7 +34,7 @@ export interface InputEntry {
   readonly ns: string;
   readonly name: string;
   readonly rv: string;
-  /** projection.ts's text. */
+  /** The projection of the object, as text (kube/projection.ts). */
   readonly o?: string;
   /** Time when the relay saw the object, ms since the epoch by the relay's clock. */
   readonly seen?: number;

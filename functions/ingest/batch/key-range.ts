@@ -6,7 +6,7 @@ interface Range {
 
 export const inRange = (key: string, { from, to }: Range): boolean => key > from && (to === '' || key <= to);
 
-/** The part of the range that lies in one namespace, as names. */
+/** Returns the part of the range in one namespace, as a range of names. */
 export function rangeWithin(namespace: string, from: string, to: string): { readonly from?: string; readonly to?: string } {
   const prefix = `${namespace}/`;
   return {

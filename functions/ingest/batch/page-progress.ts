@@ -1,4 +1,4 @@
-/** Marks parts of lists as applied; with the last part of a first list, the first list. */
+/** Marks pages of lists as applied. The last page also marks a first list. */
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart, OutputListPart } from '#shared/queue/events.ts';

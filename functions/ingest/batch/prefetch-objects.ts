@@ -1,6 +1,6 @@
 /**
- * Reads that begin together with the read of the cluster's record: the records of the objects in small live messages. No decision rests on them. A record
- * that has changed since fails the condition of its write and is read again, and each message is parsed again when it is applied.
+ * Reads the records of the objects in small live messages at the same time as the cluster's record. A stale read is harmless: it fails the condition of the
+ * write, and the record is read again. Each message is parsed again when it is applied.
  */
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -14,7 +14,7 @@ export interface ObjectsAhead {
   recordOf(kind: InputKind, namespace: string, name: string): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
 }
 
-/** To parse a larger body twice takes longer than the call that is saved. */
+/** Parsing a larger body twice takes longer than the saved call. */
 const maxBodyLength = 8_192;
 
 export function prefetchObjects(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
@@ -39,7 +39,7 @@ export function prefetchObjects(deps: IngestDeps, cluster: string, records: read
     }
   }
   return {
-    // Once: the first message of the batch about the object writes its record, and a second one has to read that.
+    // Returns each record once. The first message about an object writes its record, and a second message of the batch must read it again.
     async recordOf(kind, namespace, name) {
       const key = keyOf(kind, namespace, name);
       const read = reads.get(key);

@@ -1,6 +1,6 @@
 /**
- * Messages that this batch does not finish, and that do not come back by their visibility timeout either: they are sent again, or set aside. A message
- * is sent again as it stands in the queue (messages.ts), so that a field of a newer relay is still in it.
+ * Sends messages again, or moves them to the quarantine, instead of waiting for their visibility timeout. A message is sent again as it was received
+ * (messages.ts), so it keeps the fields of a newer relay.
  */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -19,7 +19,7 @@ export interface EventsRecord {
 
 /** Progress of a run with a message. It is updated step by step, so it is known when the run's time is up. */
 export interface MessageProgress {
-  /** The message's turn came before the time was up. */
+  /** The run began to apply the message before its time was up. */
   hasBegun?: boolean;
   /** Progress within a page of an output kind's list. */
   part?: PartProgress;
@@ -34,7 +34,7 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
     const message = parseEventsMessage(record.body, limitsOf(deps).queue);
     const limits = limitsOf(deps).ingest;
     const run = message.runs ?? 1;
-    // A part of an output kind carries its progress, and so comes to an end. Messages of input kinds carry none, and their runs are counted.
+    // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
     const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
     if (runs > limits.maxRuns) {
       await quarantine(deps, cluster, record, `not applied within ${limits.maxRuns} runs`);
@@ -61,7 +61,7 @@ export async function requeueUntilSessionVerified(deps: IngestDeps, cluster: Clu
   await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
 }
 
-/** Sets the refused entries of a message aside, once the others are applied. */
+/** Moves the refused entries of a message to the quarantine, after the other entries are applied. */
 export async function quarantineEntries(
   deps: IngestDeps,
   cluster: ClusterRecord,
@@ -76,7 +76,7 @@ export async function quarantineEntries(
   }
 }
 
-/** A copy of few entries is not shortened. */
+/** Copies of so few entries fit into a message of the quarantine. */
 const refusedAtOnce = 50;
 
 export async function quarantine(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {

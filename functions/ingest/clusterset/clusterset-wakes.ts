@@ -1,4 +1,4 @@
-/** Returns the exports and imports to wake for the objects that a batch has written (docs/clusterset.md). Nothing is read for a cluster outside of sets. */
+/** Returns the exports and imports to wake for the objects that a batch has written (docs/clusterset.md). A cluster outside of sets costs no read. */
 
 import { exportsAnything, importsAnything, isMember, mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';

@@ -6,8 +6,8 @@ import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 /**
- * After a heartbeat of an exporter that was silent or evicted: its exports wake the importers at once. Sweep does the same within a minute, so a batch that
- * dies here loses nothing.
+ * Enqueues the exports of a silent or evicted exporter after its first heartbeat. Their runs wake the importers. Sweep does the same within a minute, so
+ * nothing is lost if the batch ends here.
  */
 export async function returnAsSource({ deps, cluster, effects }: BatchContext): Promise<void> {
   const { source } = cluster;

@@ -1,4 +1,4 @@
-/** The imports whose hints are for the zones of the cluster's nodes, when it gets a zone that it had no node in (docs/clusterset.md). */
+/** Finds the imports whose hints change when the cluster gets nodes in a new zone (docs/clusterset.md). */
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { localityOfExport } from '#shared/clusterset/locality.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
@@ -12,7 +12,7 @@ import type { BatchContext } from '../batch/batch-context.ts';
 
 const nodesAtOnce = 1_000;
 
-/** A zone that has lost its last node needs none: hints for it are for no node. */
+/** A zone without nodes needs no run: its hints concern no node. */
 export async function importsOfNewZones({ deps, cluster, store, effects }: BatchContext): Promise<readonly ObjectName[]> {
   const changed = effects.pending.filter(({ kind, isZoneKept }) => kind === 'Node' && isZoneKept !== true);
   const zones = new Set(changed.flatMap(({ record }) => decodeObjectOf('Node', record) ?? []).map(zoneOf));

@@ -1,6 +1,6 @@
 /**
- * A page of a consistent list (docs/architecture.md, "List"): as of its version exactly its entries exist in its key range. First list, relist
- * and periodic inventory are one thing, and the entries are the repair.
+ * Applies a page of a consistent list (docs/architecture.md, "List"): at the version of the list exactly these entries existed in the key range. First
+ * lists, relists and periodic inventories are applied alike.
  */
 import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts';
 import { hasRuns, servesFromSnapshot } from '#shared/clusters/mode.ts';
@@ -22,7 +22,7 @@ import { applyObject } from './apply-object.ts';
 import { isSuspicious, nameKey, type PagePlan, planPage } from './list-plan.ts';
 import type { VersionedEntry } from './object-plan.ts';
 
-/** Undefined: the part is not applied whole, and is not to be marked as applied. */
+/** Resolves to undefined if the page is not applied whole, so it must not be marked as applied. */
 export async function applyInputPart(context: MessageContext, part: InputListPart): Promise<MarkApplied | undefined> {
   const { store, cluster, effects, incarnation } = context;
   const version = versionOf(incarnation, part.asOf);
@@ -77,13 +77,13 @@ async function readRange({ store }: MessageContext, { kind, from, to, entries }:
 
 const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [nameKey(r), r]));
 
-/** A part that takes away too much deletes nothing until sweep has listed the kind itself, unless the part is of such a list. */
+/** Returns true for a page that would delete too much. It deletes nothing until sweep has listed the kind itself. Pages of sweep's own list are applied. */
 async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
   if (!servesFromSnapshot(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
   // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
-  // Drift is counted only where this makes a new request. Every list of the relay comes here until sweep has made its own.
+  // Drift is counted only for a new request, because every list of the relay comes here until sweep has made its own list.
   if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
   deps.log.warn('list would delete too much: not applied until it is confirmed', {
     cluster: cluster.id,

@@ -30,7 +30,7 @@ export function planPage(stored: ReadonlyMap<string, ObjectRecord>, entries: rea
   };
 }
 
-/** A part that takes away so much is more often wrong than right: a relay that lost its rights, or an API server that began without its data. */
+/** Returns true if the page would delete very much. Then the relay has probably lost its rights, or the API server its data. */
 export function isSuspicious(
   { tombstone, alive }: Pick<PagePlan, 'tombstone' | 'alive'>,
   { suspiciousCount, suspiciousShare }: { readonly suspiciousCount: number; readonly suspiciousShare: number },

@@ -1,4 +1,4 @@
-/** A part of a list of an output kind. Such a part repairs nothing by itself: it finds the services whose outputs are not what sync has saved. */
+/** Applies a page of a list of an output kind: it wakes the services whose outputs differ from the outputs that sync has saved. */
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
@@ -33,8 +33,7 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 }
 
 /**
- * Upstream's check of leftover Endpoints at its start (EP-70): those without a Service get a run, which deletes them. Endpoints that hold a
- * leader-election record stay.
+ * Wakes Endpoints without a Service, whose run deletes them, as upstream does at its start (EP-70). Endpoints with a leader-election record stay.
  */
 async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputState[]): Promise<void> {
   await concurrently(16, entries, async (e) => {

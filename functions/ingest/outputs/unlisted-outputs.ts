@@ -1,4 +1,4 @@
-/** Saved outputs without an entry in a page of a list: they are deleted, or belong to another service now. */
+/** Finds saved outputs without an entry in a page of a list. They are deleted, or belong to another service now. */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -22,9 +22,9 @@ export interface ImpliedStates {
 }
 
 /**
- * Yields changes of saved outputs that the page implies without an entry of their own: a deletion, or a move to another service. The page does not name
- * the former service, because the relay remembers it only while it runs. The services come in the order of their keys, some at a time. A namespace may have more services than a run has time
- * for, so a later run begins after `part.progress.services`.
+ * Yields the changes that a page implies for saved outputs: deletions, and moves to another service. The page does not name the former service, because the
+ * relay remembers it only while it runs. Services come in the order of their keys, some at a time. If a run has too little time for a namespace, the next
+ * run begins after `part.progress.services`.
  */
 export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<ImpliedStates> {
   const { deps, store } = context;
@@ -32,23 +32,23 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
   if (sources.length === 0) return;
   const servicesPerStep = stepInRun(part.run, limitsOf(deps).ingest.servicesPerStep);
   const after = part.progress?.services ?? '';
-  const saidBy = saidOf(context, part, version, sources);
+  const impliedBy = comparisonOf(context, part, version, sources);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
     const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
     if (done === '' && `${namespace}/` < after) continue;
     const services = (await mayOwn(store, namespace, part, done)).filter((name) => name > done);
     for (let i = 0; i < services.length; i += servicesPerStep) {
       const some = services.slice(i, i + servicesPerStep);
-      const entries = await concurrently(16, some, (service) => saidBy(namespace, service));
+      const entries = await concurrently(16, some, (service) => impliedBy(namespace, service));
       yield { entries: entries.flat(), upTo: `${namespace}/${some.at(-1)}` };
     }
   }
 }
 
 /** Returns a function that compares the page with a service's saved outputs in its key range. */
-function saidOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
+function comparisonOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const saidIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
+  const impliedIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
     const key = { cluster: cluster.id, namespace, name: service };
     const saved = await readOutputHeads(store.table, key, which, source);
@@ -61,7 +61,7 @@ function saidOf({ store, cluster }: MessageContext, part: OutputListPart, versio
       });
   };
   return async (namespace: string, service: string): Promise<readonly OutputState[]> =>
-    (await Promise.all(sources.map((source) => saidIn(source, namespace, service)))).flat();
+    (await Promise.all(sources.map((source) => impliedIn(source, namespace, service)))).flat();
 }
 
 /** In shadow mode the slices of Services that opt in are ours, and the others the cluster's own. */

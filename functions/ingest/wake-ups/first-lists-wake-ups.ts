@@ -1,6 +1,6 @@
 /**
- * Wake-ups of a cluster whose first lists are not complete. No run can begin before they are, so ingest sends none for the objects that it writes, and
- * wakes every service once after them. Wake-ups for outputs are not held: a walk over the services does not find Endpoints without a Service.
+ * Wake-ups of a cluster whose first lists are not complete. No run can begin before, so ingest sends no wake-ups for the inputs that it writes. After the
+ * first lists it wakes every service once. Wake-ups for outputs are sent at once, because a walk over the services does not find Endpoints without a Service.
  */
 import { hasSynced, holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
@@ -10,7 +10,7 @@ import { addAll } from '#shared/workqueue/add-all.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 import type { IngestDeps } from '../batch/ingest-deps.ts';
 
-/** To be asked after the batch's objects are written: the runs that follow the first lists then read them. */
+/** Call it after the batch's objects are written, so the runs after the first lists read them. */
 export async function areWakeUpsHeld({ deps, cluster, effects }: BatchContext): Promise<boolean> {
   if (effects.pending.length === 0 || missingFirstLists(cluster).length === 0) return false;
   const now = await readCluster(deps.table, cluster.id);

@@ -77,7 +77,7 @@ export class Election {
     }
   }
 
-  /** Gives back the Lease, so that a standby need not wait for its end. To be called when the outbox is drained or dropped. */
+  /** Gives back the Lease, so that a standby need not wait for its end. Call it when the outbox is drained or dropped. */
   async giveBack(signal: AbortSignal): Promise<void> {
     const { observed, id } = this.#standing;
     this.#standing = { ...this.#standing, leadsUntilMs: undefined };

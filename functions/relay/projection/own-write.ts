@@ -5,8 +5,8 @@ import type { KubeObject } from '../source/watch-source.ts';
 import { isInput } from './entries.ts';
 
 /**
- * Returns true if a hub wrote this state of an output. A deletion does not name its client. Outputs that are sent whole, for shadow mode, are compared by
- * the hub.
+ * Returns true if a hub wrote this state of an output. Returns false for a deletion, which does not name its client, and for an output that is sent whole in
+ * shadow mode: the hub has to compare it.
  */
 export function isEcho(kind: Kind, { type, object }: { readonly type: string; readonly object: KubeObject }, entry: Entry): boolean {
   if (isInput(kind) || type === 'DELETED' || 'body' in entry) return false;

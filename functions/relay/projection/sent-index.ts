@@ -44,7 +44,7 @@ export class SentIndex {
       else if (type === 'DELETED') entry = deletedInput(object, version, seen);
       else entry = inputEntry(kind, object, version, { seen, limits });
     } catch (e) {
-      // One object that cannot be read must not hold up the others: the hub keeps the state that it has of it.
+      // An object that cannot be read must not delay the others. The hub keeps its former state.
       this.#unreadable(kind, key, e);
       this.#forgetOne(kind, key);
       return undefined;
@@ -83,7 +83,7 @@ export class SentIndex {
     }
   }
 
-  /** To be called before a list from whose version a watch begins. */
+  /** Call it before a list from whose version a watch begins. */
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
     if (kind === 'EndpointSlice') this.#services.clear();

@@ -64,7 +64,7 @@ export class Attempts {
     await this.pause(e, failed, signal);
   }
 
-  /** `begun`: was a list or watch ever tried and not refused? */
+  /** Throws the error again if no retry can fix it. `begun` is true after a list or watch that the API server did not refuse. */
   rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
     signal.throwIfAborted();
     if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;

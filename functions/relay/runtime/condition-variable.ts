@@ -2,7 +2,7 @@
 export class ConditionVariable {
   readonly #listeners = new Set<() => void>();
 
-  /** To be called after each change of the state. */
+  /** Call it after each change of the state. */
   notifyAll(): void {
     for (const listener of [...this.#listeners]) listener();
   }

@@ -11,8 +11,8 @@ import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 import { wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**
- * Twice is harmless: importers and the other exports are woken before the entries go, so a run that ends in between is repeated for these. They do not count
- * a cluster that drains, whether its entry is still there or not. Resolves to false if time ends before the exports do. The next run continues.
+ * Withdraws the exports of a cluster that drains. A repetition is harmless: importers and other exports are woken before the entries are deleted, and they
+ * ignore a draining cluster with or without its entry. Resolves to false if the time ends first. The next run continues.
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetImports(deps, cluster);

@@ -1,4 +1,4 @@
-/** The wake-ups of a name's imports and exports. */
+/** Wakes the imports and exports of names for sweep. */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';

@@ -1,6 +1,6 @@
 /** The addresses and the status of a ServiceImport. */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { changedConditions, type Said } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type UntimedCondition } from '#shared/clusterset/conditions.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { planImport } from '#shared/clusterset/service-import.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
@@ -47,7 +47,7 @@ export async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadat
   const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
-  const ready: Said = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
+  const ready: UntimedCondition = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
   const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
   if (!conditions && isSaid) return;

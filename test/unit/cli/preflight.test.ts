@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readOverdueRuns } from '#infra/cli/overdue-runs.ts';
 import {
   accessFindings,
+  type Check,
   controllersOff,
   defaultQuietMs,
-  type Finding,
   notDeclaredOff,
   onlyControllersLeft,
   recordedFindings,
@@ -25,7 +25,7 @@ const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
 const cluster = (changes: object = {}): ClusterRecord =>
   decodeCluster('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
 const nothing = { services: 0, oldestSeconds: 0 };
-const refused = (findings: readonly Finding[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
+const refused = (findings: readonly Check[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
 
 it.each([
   ['a cluster that has long been quiet in shadow mode', cluster(), 0, []],

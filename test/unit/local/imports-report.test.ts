@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedLines, type Imports, importLines, nextLook } from '#infra/local/imports-report.ts';
+import { changedLines, type ImportedObjects, importStates, nextPolled } from '#infra/local/imports-report.ts';
 
 const slice = (source: string, addressType: string, endpoints: number) => ({
   metadata: {
@@ -9,12 +9,12 @@ const slice = (source: string, addressType: string, endpoints: number) => ({
   addressType,
   endpoints: Array.from({ length: endpoints }, () => ({ addresses: ['x'] })),
 });
-const imported = (slices: readonly object[], spec: object = { type: 'ClusterSetIP', ips: ['10.96.0.9', 'fd00::9'], ports: [] }): Imports =>
+const imported = (slices: readonly object[], spec: object = { type: 'ClusterSetIP', ips: ['10.96.0.9', 'fd00::9'], ports: [] }): ImportedObjects =>
   ({
     imports: [{ metadata: { namespace: 'shop', name: 'web', annotations: { 'multicluster.kubernetes.io/derived-service': 'derived-x' } }, spec }],
     slices,
-  }) as unknown as Imports;
-const lines = (imports: Imports) => importLines('a', imports);
+  }) as unknown as ImportedObjects;
+const lines = (imports: ImportedObjects) => importStates('a', imports);
 
 it('an import is a line with its addresses, its derived Service, and the endpoints of each source; a pod of two families counts once', () => {
   const slices = [slice('c', 'IPv4', 2), slice('b', 'IPv4', 100), slice('b', 'IPv4', 1), slice('b', 'IPv6', 101)];
@@ -24,14 +24,14 @@ it('an import is a line with its addresses, its derived Service, and the endpoin
 
 it('an import is printed when two polls in a row find the same sources, and stays printed while they change', () => {
   const [none, one] = [lines(imported([])), lines(imported([slice('b', 'IPv4', 1)]))];
-  let look = nextLook({ seen: [], told: [] }, none);
+  let look = nextPolled({ seen: [], told: [] }, none);
   expect(look.told).toEqual([]);
-  look = nextLook(look, one);
+  look = nextPolled(look, one);
   expect(look.told).toEqual([]);
-  look = nextLook(look, one);
+  look = nextPolled(look, one);
   expect(look.told).toEqual(one);
-  expect(nextLook(look, none).told).toEqual(one);
-  expect(nextLook(look, []).told).toEqual([]);
+  expect(nextPolled(look, none).told).toEqual(one);
+  expect(nextPolled(look, []).told).toEqual([]);
 });
 
 it('an import is printed again when a source is added or removed, and not for a change of its endpoints', () => {
