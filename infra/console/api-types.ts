@@ -114,6 +114,19 @@ export interface HistoryAnswer {
   readonly remarks: readonly string[];
 }
 
+/** A cluster, or with a namespace and a name a service of it. */
+export interface FoundName {
+  readonly cluster: string;
+  readonly namespace?: string;
+  readonly service?: string;
+}
+
+export interface SearchAnswer {
+  readonly found: readonly FoundName[];
+  /** Number of further names. */
+  readonly more: number;
+}
+
 export interface Failure {
   readonly error: string;
 }

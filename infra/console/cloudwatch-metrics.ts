@@ -40,10 +40,15 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
     return answer;
   }
 
-  async function seriesOf({ dashboard, queries }: DeployedDashboard, cluster: string | undefined, minutes: number): Promise<SeriesAnswer> {
-    const period = periodOf(minutes);
+  async function seriesOf(
+    { dashboard, queries }: DeployedDashboard,
+    cluster: string | undefined,
+    minutes: number,
+    untilMs = now(),
+  ): Promise<SeriesAnswer> {
+    const period = periodOf(minutes, now() - untilMs);
     const count = (minutes * 60) / period;
-    const from = (Math.floor(now() / 1000 / period) + 1 - count) * period;
+    const from = (Math.floor(untilMs / 1000 / period) + 1 - count) * period;
     const flat = queries.flatMap((widget) => widget.map((query) => (cluster === undefined ? query : ofCluster(query, cluster))));
     const found = await readMetrics(options.client, flat, { from, period, count });
     const values = found.values();
@@ -79,16 +84,22 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
   return {
     minutes: [60, 180, 720],
     dashboards: async () => deployed.map(({ dashboard }) => dashboard),
-    async series({ id }, cluster, minutes) {
+    async series({ id }, cluster, minutes, untilMs) {
       const of = deployed.find(({ dashboard }) => dashboard.id === id) as DeployedDashboard;
-      return once(JSON.stringify([id, cluster, minutes]), () => seriesOf(of, cluster, minutes));
+      return once(JSON.stringify([id, cluster, minutes, untilMs]), () => seriesOf(of, cluster, minutes, untilMs));
     },
     recent: (clusters) => once(JSON.stringify(clusters), () => recentOf(clusters)),
   };
 }
 
-/** Returns the period in seconds, for at most 180 points a chart. */
-export const periodOf = (minutes: number): number => (minutes <= 180 ? 60 : 300);
+const dayMs = 24 * 3600 * 1000;
+
+/** Returns the period in seconds, for at most 180 points a chart. CloudWatch keeps periods of a minute for 15 days, and of five minutes for 63. */
+export function periodOf(minutes: number, ageMs = 0): number {
+  const startsBeforeMs = ageMs + minutes * 60_000;
+  if (startsBeforeMs >= 63 * dayMs) return 3600;
+  return minutes <= 180 && startsBeforeMs < 15 * dayMs ? 60 : 300;
+}
 
 export async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
   const { DashboardBody = '{}' } = await client.send(new GetDashboardCommand({ DashboardName: name }));

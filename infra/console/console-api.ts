@@ -9,6 +9,7 @@ import type { DashboardsAnswer, HistoryAnswer } from './api-types.ts';
 import { clustersetAnswer } from './clusterset-answer.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
+import { nameSearch } from './name-search.ts';
 import type { Routes } from './server.ts';
 import { serviceRows } from './service-rows.ts';
 
@@ -27,6 +28,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
     if (!there) throw new NotReady('the table is not ready yet');
     return there;
   };
+  const search = nameSearch(now);
   return {
     '/api/dashboards': json(async (): Promise<DashboardsAnswer> => {
       const [clusters, dashboards] = await Promise.all([listClusters(started()), metrics.dashboards()]);
@@ -39,8 +41,9 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
       const minutes = Number(query.get('minutes') ?? metrics.minutes[0]);
       if (!metrics.minutes.includes(minutes))
         throw new UsageError(`minutes=${query.get('minutes')}: ${metrics.minutes.slice(0, -1).join(', ')} or ${metrics.minutes.at(-1)}`);
-      return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes);
+      return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes, timeIn(query, 'until'));
     }),
+    '/api/search': json((query) => search(started(), query.get('text') ?? '')),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/clusterset': json(() => clustersetAnswer(started(), now())),
     '/api/services': json(async (query) => serviceRows(started(), await knownCluster(started(), named(query, 'cluster')))),
@@ -53,9 +56,8 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
         ),
     ),
     '/api/then': json((query) => {
-      const atMs = Number(named(query, 'at'));
-      if (Number.isNaN(new Date(atMs).getTime())) throw new UsageError(`at=${query.get('at')}: ms since the epoch`);
-      return explainThen(started(), serviceOf(query), atMs, now());
+      named(query, 'at');
+      return explainThen(started(), serviceOf(query), timeIn(query, 'at') as number, now());
     }),
   };
 }
@@ -84,6 +86,14 @@ const serviceOf = (query: URLSearchParams): ServiceKey => ({
   namespace: named(query, 'namespace'),
   name: named(query, 'service'),
 });
+
+/** Returns a time, ms since the epoch, or undefined if the query has none. */
+function timeIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (text === '' || Number.isNaN(new Date(Number(text)).getTime())) throw new UsageError(`${name}=${text}: ms since the epoch`);
+  return Number(text);
+}
 
 function named(query: URLSearchParams, name: string): string {
   const value = query.get(name);

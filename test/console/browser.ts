@@ -25,15 +25,21 @@ export async function launchBrowser(): Promise<Browser> {
 export interface Look {
   readonly width?: number;
   readonly scheme?: 'light' | 'dark';
+  /** Time zone of the browser. */
+  readonly zone?: string;
 }
 
 /** Opens a page and collects its faults: messages of the console, exceptions, failed requests and requests to other origins. */
 export async function openPage(
   browser: Browser,
   url: string,
-  { width = 1280, scheme = 'light' }: Look = {},
+  { width = 1280, scheme = 'light', zone }: Look = {},
 ): Promise<{ page: Page; faults: string[] }> {
-  const page = await browser.newPage({ viewport: { width, height: width > 600 ? 900 : 844 }, colorScheme: scheme });
+  const page = await browser.newPage({
+    viewport: { width, height: width > 600 ? 900 : 844 },
+    colorScheme: scheme,
+    ...(zone && { timezoneId: zone }),
+  });
   const faults: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') faults.push(`${message.type()}: ${message.text()}`);

@@ -171,6 +171,6 @@ function highestOf(values: readonly (number | null)[]): number | null {
 const description = ({ title, unit, series }: Widget, values: readonly SeriesValues[]): string =>
   `Chart of ${title}, newest values: ${series.map((s, i) => `${s.label} ${valueText(values[i]?.newest, unit)}`).join(', ')}`;
 
-const withSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const withMinutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const withSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' });
+const withMinutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 const clock = (seconds: number, exact: boolean): string => (exact ? withSeconds : withMinutes).format(seconds * 1000);

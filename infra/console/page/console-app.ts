@@ -4,9 +4,11 @@ import { ask, Refused } from './ask.ts';
 import { clustersetView } from './clusterset-view.ts';
 import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
+import { findBox } from './find-box.ts';
 import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
 import { servicesView } from './services-view.ts';
+import { parseRange, rangeControls, rangeQuery, type TimeRange } from './time-range.ts';
 import { unknownCluster } from './unknown-cluster.ts';
 import { verdictView } from './verdict-view.ts';
 
@@ -17,29 +19,34 @@ interface View {
 }
 
 const content = document.getElementById('content') as HTMLElement;
+const bar = document.querySelector('.bar') as HTMLElement;
+const pause = document.getElementById('pause') as HTMLElement;
 const live = document.getElementById('live') as HTMLElement;
 const views = document.getElementById('views') as HTMLElement;
 /** Interval of requests until the first answer, which has the API's own interval. */
 const untilKnownMs = 1_000;
-let minutes = 0;
+/** Stays while the user moves between the views with charts. */
+let range: TimeRange = { minutes: 5, untilMs: undefined };
+let isPaused = false;
 let known: DashboardsAnswer | undefined;
 let shown: View | undefined;
 
-function fleetView({ dashboards }: DashboardsAnswer): View {
+function fleetView(answer: DashboardsAnswer): View {
   const verdict = verdictView();
   const table = fleetTable();
-  const dashboard = dashboardView(dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
+  const dashboard = dashboardView(answer.dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
   return {
-    element: h('div', {}, heading('Fleet', ranges()), verdict.element, table.element, dashboard.element),
+    element: h('div', {}, heading('Fleet', ranges(answer)), verdict.element, table.element, dashboard.element),
     refresh: async () => {
-      const [rows] = await Promise.all([table.refresh(), dashboard.refresh(minutes)]);
+      const [rows] = await Promise.all([table.refresh(), dashboard.refresh(range)]);
       verdict.show(rows, true);
     },
     destroy: dashboard.destroy,
   };
 }
 
-function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string | undefined): View {
+function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View {
+  const { dashboards, clusters } = answer;
   const cluster = chosen ?? clusters[0] ?? '';
   const verdict = verdictView();
   const dashboard = dashboardView(dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number], cluster);
@@ -47,9 +54,9 @@ function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string 
   select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
   const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
   return {
-    element: h('div', {}, heading('Cluster', field, ranges()), verdict.element, dashboard.element),
+    element: h('div', {}, heading('Cluster', field, ranges(answer)), verdict.element, dashboard.element),
     refresh: async () => {
-      const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(minutes)]);
+      const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(range)]);
       verdict.show(
         rows.filter((row) => row.cluster === cluster),
         false,
@@ -61,22 +68,25 @@ function clusterView({ dashboards, clusters }: DashboardsAnswer, chosen: string 
 
 const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
 
-function ranges(): HTMLElement {
-  const buttons = (known?.minutes ?? []).map((n) => {
-    const button = h('button', { type: 'button', 'aria-pressed': String(n === minutes) }, n < 120 ? `${n} min` : `${n / 60} h`);
-    button.addEventListener('click', () => {
-      minutes = n;
-      for (const b of buttons) b.setAttribute('aria-pressed', String(b === button));
-      void refresh();
-    });
-    return button;
+function ranges({ minutes }: DashboardsAnswer): HTMLElement {
+  return rangeControls(minutes, range, (next) => {
+    range = next;
+    writeRange();
+    void refresh();
   });
-  return h('div', { class: 'ranges', role: 'group', 'aria-label': 'Time shown' }, ...buttons);
+}
+
+/** A change of location.hash would draw the whole page again. */
+function writeRange(): void {
+  const path = location.hash.replace(/\?.*$/, '') || hashOf('fleet');
+  history.replaceState(null, '', `${path}${rangeQuery(range, known?.minutes[0] ?? 5)}`);
 }
 
 function navigate(): void {
   if (!known) return;
   const route = parseRoute(location.hash);
+  range = parseRange(location.hash, known.minutes) ?? range;
+  if (route.view === 'fleet' || route.view === 'cluster') writeRange();
   shown?.destroy();
   shown = viewOf(route, known);
   content.replaceChildren(shown.element);
@@ -118,16 +128,16 @@ async function refresh(): Promise<void> {
   const view = shown;
   try {
     await view?.refresh();
-    if (view === shown) say('live', `live, ${new Date().toISOString().slice(11, 19)} UTC`);
+    if (view === shown) say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${new Date().toISOString().slice(11, 19)} UTC`);
   } catch (e) {
     if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
   }
 }
 
-/** Updates the status. Screen readers announce a change between live and stale, but not each second. */
-function say(state: 'live' | 'stale', text: string): void {
+/** Updates the status. Screen readers announce a change of the state, but not each second. */
+function say(state: 'live' | 'paused' | 'stale', text: string): void {
+  if (state !== live.dataset['state'] || state === 'stale') live.replaceChildren(state === 'stale' ? text : h('time', { 'aria-label': state }));
   live.dataset['state'] = state;
-  if (state === 'stale' || live.querySelector('time') === null) live.replaceChildren(state === 'live' ? h('time', { 'aria-label': 'live' }) : text);
   const time = live.querySelector('time');
   if (time) setText(time, text);
 }
@@ -138,7 +148,7 @@ async function start(): Promise<void> {
       const answer = await ask<DashboardsAnswer>('/api/dashboards');
       if (answer.clusters.length > 0) {
         known = answer;
-        minutes = answer.minutes[0] ?? 5;
+        range = { minutes: answer.minutes[0] ?? 5, untilMs: undefined };
         break;
       }
       say('stale', 'starting');
@@ -150,13 +160,19 @@ async function start(): Promise<void> {
   navigate();
   let busy = false;
   setInterval(async () => {
-    if (document.hidden || busy) return;
+    if (document.hidden || busy || isPaused) return;
     busy = true;
     await refresh();
     busy = false;
   }, known.refreshSeconds * 1_000);
 }
 
+pause.addEventListener('click', () => {
+  isPaused = !isPaused;
+  pause.setAttribute('aria-pressed', String(isPaused));
+  void refresh();
+});
+bar.querySelector('.follow')?.before(findBox());
 addEventListener('hashchange', () => {
   navigate();
   // Keyboard focus moves to the top of the new view, as with a link to another page.

@@ -8,19 +8,26 @@ import { ask } from './ask.ts';
 import { lineChart, type WidgetView } from './chart.ts';
 import { h, setText } from './dom.ts';
 import { numbers } from './numbers.ts';
+import type { TimeRange } from './time-range.ts';
 
 export interface DashboardView {
   readonly element: HTMLElement;
-  refresh(minutes: number): Promise<void>;
+  refresh(range: TimeRange): Promise<void>;
   destroy(): void;
 }
 
 export function dashboardView(dashboard: Dashboard, cluster: string | undefined): DashboardView {
   const rows = dashboard.rows.map((row, i) => dashboardRow(row, `${dashboard.id}-${i}`));
+  let drawn: string | undefined;
   return {
     element: h('div', { class: 'dashboard' }, ...rows.map((row) => row.element)),
-    async refresh(minutes) {
-      const answer = await ask<SeriesAnswer>('/api/series', { dashboard: dashboard.id, cluster, minutes: String(minutes) });
+    async refresh({ minutes, untilMs }) {
+      const query = { dashboard: dashboard.id, cluster, minutes: String(minutes), ...(untilMs !== undefined && { until: String(untilMs) }) };
+      // The past does not change.
+      const past = untilMs === undefined ? undefined : JSON.stringify(query);
+      if (past !== undefined && past === drawn) return;
+      const answer = await ask<SeriesAnswer>('/api/series', query);
+      drawn = past;
       let first = 0;
       for (const row of rows) {
         row.update(answer.widgets.slice(first, first + row.count), answer.from, answer.period);

@@ -13,7 +13,7 @@ export type Route =
     };
 
 export function parseRoute(hash: string): Route {
-  const [view, cluster, namespace, service, at] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [view, cluster, namespace, service, at] = hash.replace(/\?.*$/, '').replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (view === 'cluster') return { view, cluster: cluster || undefined };
   if (view === 'services') {
     const atMs = at === undefined ? Number.NaN : Date.parse(at);

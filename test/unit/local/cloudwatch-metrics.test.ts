@@ -96,6 +96,20 @@ it('each value has its time, over all pages of an answer, and a minute without a
   expect([values.length, values.slice(-4), newest]).toEqual([60, [null, 7, null, 9], 9]);
 });
 
+it('a past range ends at its moment, with the periods that CloudWatch still keeps', async () => {
+  const { metrics } = await source(() => []);
+  const day = 24 * 3600;
+  const spans = [1, 20, 100].map(async (days) => {
+    const { from, period, widgets } = await metrics.series(fleetDashboard, undefined, 60, (hour - days * day) * 1000);
+    return [period, from + (widgets[0]?.[0]?.values.length ?? 0) * period - (hour - days * day)];
+  });
+  expect(await Promise.all(spans)).toEqual([
+    [60, 60],
+    [300, 300],
+    [3600, 3600],
+  ]);
+});
+
 it('a chosen cluster and its queue take the places that the dashboard leaves for them', async () => {
   const { metrics, asked } = await source(() => []);
   await metrics.series(clusterDashboard, 'shop-1', 60);

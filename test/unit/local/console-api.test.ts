@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explanationLines } from '#infra/cli/explain-text.ts';
+import type { SeriesAnswer } from '#infra/console/api-types.ts';
 import { apiRoutes } from '#infra/console/console-api.ts';
 import { localMetrics } from '#infra/console/local-metrics.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
@@ -115,9 +116,18 @@ describe('the console’s API', () => {
     expect(asked.pods.map((p) => [p.pod, p.endpoints.why])).toEqual([['pod0002', 'selector app=a does not match label app=other']]);
   });
 
+  it('the API returns the series until a past moment', async () => {
+    const until = now - 60_000;
+    const { from, period, widgets } = (await get(`/api/series?dashboard=cluster&cluster=a&minutes=5&until=${until}`)).body as SeriesAnswer;
+    const count = widgets[0]?.[0]?.values.length as number;
+    expect([from + (count - 1) * period, count]).toEqual([until / 1000, 61]);
+    expect((await get('/api/search?text=foo')).body).toEqual({ found: [{ cluster: 'a', namespace: 'ns', service: 'foo' }], more: 0 });
+  });
+
   it.each([
     ['/api/series?dashboard=x', 'no dashboard x: there are fleet, cluster'],
     ['/api/series?dashboard=fleet&minutes=7', 'minutes=7: 5, 15 or 30'],
+    ['/api/series?dashboard=fleet&until=soon', 'until=soon: ms since the epoch'],
     ['/api/services', 'cluster=… is missing'],
     ['/api/services?cluster=nope', 'no cluster nope: there are a'],
     ['/api/then?cluster=a&namespace=ns&service=foo&at=8640000000000001', 'at=8640000000000001: ms since the epoch'],
