@@ -34,7 +34,7 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
   }
   if (relay.identity.type === 'pod-identity') {
     const at = ['--cluster-name', relay.identity.clusterName, ...inRegion(relay.identity.region ?? hub.region)];
-    checks.push(ask('Pod Identity agent', async () => ((await described)?.isAutoMode ? fine('part of Auto Mode') : agent(deps.aws, at))));
+    checks.push(ask('Pod Identity agent', () => agent(deps.aws, at, described)));
     checks.push(ask('Pod Identity association', () => association(deps.aws, at, hub, cluster)));
   }
   if (auth?.type === 'secret') {
@@ -65,10 +65,11 @@ const entries = (eks: EksCluster) =>
     ? fine(eks.authenticationMode)
     : wrong(`${eks.authenticationMode}: the cluster takes no access entries`, accessEntriesCommand(eks));
 
-async function agent(aws: Aws, at: readonly string[]) {
+async function agent(aws: Aws, at: readonly string[], described: Promise<EksCluster> | undefined) {
   const answer = await unlessAbsent(aws('eks', 'describe-addon', '--addon-name', 'eks-pod-identity-agent', ...at));
   const status = (answer as { addon?: { status?: string } } | undefined)?.addon?.status;
   if (status === 'ACTIVE') return fine('ACTIVE');
+  if ((await described)?.isAutoMode) return fine('part of Auto Mode');
   return wrong(status ?? 'the add-on is not installed', `aws eks create-addon --addon-name eks-pod-identity-agent ${at.join(' ')}`);
 }
 

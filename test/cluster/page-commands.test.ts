@@ -20,7 +20,7 @@ let controlPlane: ControlPlane;
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'writer-token-'));
-  controlPlane = await startControlPlane({ controllers: 'serviceaccount-token-controller' });
+  controlPlane = await startControlPlane({ controllers: 'serviceaccount-token-controller,namespace-controller' });
   const { binary, kubeconfig } = controlPlane;
   await program('kubectl', `exec ${binary} kubectl --kubeconfig=${kubeconfig} "$@"`);
   // The last argument is the secret's text.
@@ -85,6 +85,45 @@ it('the runbook’s command deletes the imports of a cluster that has left, and 
   expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe('serviceimport.multicluster.x-k8s.io/theirs\n');
 });
 
+it('the runbook’s command deletes the slices that the hub made for Services that opt in, and no others', async () => {
+  const slice = (name: string, manager: string): object => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace: 'default', labels: { 'endpointslice.kubernetes.io/managed-by': manager } },
+    addressType: 'IPv4',
+    endpoints: [],
+  });
+  const items = [slice('opted', 'opt-in.fleet-endpoints'), slice('built-in', 'endpointslice-controller.k8s.io')];
+  await writeFile(join(folder, 'slices.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await shell('kubectl apply --server-side -f slices.json');
+  await shell(commandWith('docs/runbook.md', 'kubectl delete endpointslices'));
+  const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl get endpointslices'));
+  const left: readonly { metadata: { name: string; managedFields?: readonly { manager: string }[] } }[] = JSON.parse(stdout).items;
+  expect(left.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['built-in']));
+  expect(left.map(({ metadata }) => metadata.name)).not.toContain('opted');
+  expect(left.find(({ metadata }) => metadata.name === 'built-in')?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl']);
+});
+
+it('the runbook’s commands show the Lease of the relays, their pods, their rights and the exports of a cluster', async () => {
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'relay', namespace: relayNamespace } };
+  await writeFile(join(folder, 'lease.json'), JSON.stringify({ ...lease, spec: { holderIdentity: 'relay-1' } }));
+  await shell('kubectl apply -f lease.json');
+  expect((await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get lease'))).stdout).toContain('holderIdentity: relay-1');
+  expect((await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get pods'))).stderr).toContain('No resources found');
+  expect((await shell(commandWith('docs/runbook.md', 'kubectl auth can-i'))).stdout).toBe('yes\n');
+  expect((await shell(commandWith('docs/runbook.md', 'kubectl get serviceexports'))).stdout).toContain('items: []');
+});
+
+it('an API server has the two public documents of its issuer where the page asks for them', async () => {
+  const [configuration, keys] = await Promise.all(
+    ['/.well-known', '/openid'].map(async (path) =>
+      JSON.parse((await shell(commandWith('docs/getting-started.md', `kubectl get --raw ${path}`))).stdout),
+    ),
+  );
+  expect(configuration).toMatchObject({ issuer: expect.any(String), jwks_uri: expect.stringContaining('/openid/v1/jwks') });
+  expect(keys.keys.length).toBeGreaterThan(0);
+});
+
 it('the page’s Secret and commands put a token into AWS’s secret by which the API server knows the writer, and that has no end', async () => {
   const page = await readFile('docs/getting-started.md', 'utf8');
   const [, secret = '', commands = ''] = /```yaml\n([^`]*service-account-token[^`]*)```\n```bash\n([^`]*)```/.exec(page) ?? [];
@@ -110,4 +149,12 @@ it('a token of `kubectl create token` ends, and its end is known', async () => {
   const hours = ((credentialEndMs({ token }) ?? 0) - Date.now()) / 3_600_000;
   expect(hours).toBeGreaterThan(47);
   expect(hours).toBeLessThanOrEqual(48);
+});
+
+it('the page’s last command deletes all that the relay’s manifest has made', async () => {
+  const manifest = relayManifest({ ...install, program: { image: 'any' } });
+  await writeFile(join(folder, 'ID.yaml'), toYaml(manifest));
+  await shell(commandWith('docs/getting-started.md', 'kubectl delete --ignore-not-found'));
+  const { stdout } = await shell('kubectl get --ignore-not-found -f ID.yaml -o name');
+  expect(stdout).toBe('');
 });

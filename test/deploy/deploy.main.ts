@@ -1,6 +1,7 @@
 /**
- * `npm run test:deploy [-- first-day|ways-in]` plays a platform team's first day, and the ways of a hub into clusters, on a local cloud that enforces IAM and on
- * real control planes. Needs python3 and Go. Features that the local cloud lacks are left out of the deployment, listed at the end, and asserted on the templates by test/infra.
+ * `npm run test:deploy [-- first-day|ways-in|account]` plays a platform team's first day, the ways of a hub into clusters, and the checks of an account. It needs
+ * python3 and Go, for a local cloud that enforces IAM and for real control planes. Features that the local cloud lacks are left out of the deployment, listed at
+ * the end, and asserted on the templates by test/infra.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { notOnEmulator } from '#infra/stacks/emulator.ts';
 import { type LocalCloud, startLocalCloud } from '#test/support/local-cloud.ts';
+import { account } from './account.ts';
 import { Deployment } from './deployment.ts';
 import { firstDay } from './first-day.ts';
 import { functionLog } from './function-log.ts';
@@ -41,6 +43,7 @@ process.setMaxListeners(30);
 const stories = {
   'first-day': (cloud: LocalCloud, into: string) => firstDay(new Deployment('FirstDay', cloud, into), new Deployment('Canary', cloud, into), atEnd),
   'ways-in': (cloud: LocalCloud, into: string) => waysIn(cloud, into, atEnd),
+  account: (cloud: LocalCloud, into: string) => account(cloud, into),
 };
 type Story = keyof typeof stories;
 type Score = { readonly passed: number; readonly failed: number };

@@ -255,7 +255,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         const { TableName } = await hub.outputs(hub.hubStack);
         for (const each of [canary, hub]) {
           await assert.rejects(each.cdk('destroy', '--all', '--concurrency', '20', '--force'), /TerminationProtection/);
-          await cloud.call('cloudformation', 'update_termination_protection', { StackName: each.snapshotStack, EnableTerminationProtection: false });
+          await pageCommand(cloud, 'aws cloudformation update-termination-protection', { values: { 'HUB-snapshot': each.snapshotStack } });
           await each.cdk('destroy', each.snapshotStack, '--force');
         }
         const { Functions } = (await cloud.call('lambda', 'list_functions')) as { Functions: readonly object[] };

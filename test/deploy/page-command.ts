@@ -5,6 +5,7 @@ import { run } from './operator.ts';
 /** Commands of AWS in the operators' pages that test:deploy runs, by their beginnings. */
 export const pageCommands = [
   'export TABLE_NAME=$(aws cloudformation describe-stacks',
+  'aws cloudformation update-termination-protection',
   'aws eks list-pod-identity-associations',
   'aws eks update-pod-identity-association',
   'aws eks delete-pod-identity-association',
@@ -18,6 +19,13 @@ export const pageCommands = [
   'aws dynamodb delete-table',
   'aws secretsmanager delete-secret',
   'aws iam delete-open-id-connect-provider',
+  'aws secretsmanager create-secret',
+  'aws secretsmanager put-secret-value',
+  'aws eks create-addon',
+  'aws lambda get-account-settings',
+  'aws iam create-open-id-connect-provider',
+  'aws dynamodb restore-table-to-point-in-time',
+  'aws dynamodb list-tables',
 ] as const;
 
 /**

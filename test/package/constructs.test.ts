@@ -2,6 +2,7 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commandsOf } from '#test/support/page-commands.ts';
 import { type Installed, install } from './installed.ts';
 
 let installed: Installed;
@@ -80,6 +81,11 @@ it('the five steps of docs/getting-started.md work from an empty folder on', asy
   const stacks = (await readdir(join(fresh, 'cdk.out'))).filter((name) => name.endsWith('.template.json')).sort();
   expect(stacks).toEqual(['cluster-shop-dev', 'hub', 'snapshot'].map((name) => `FleetEndpoints-${name}.template.json`));
   expect(await readFile(join(fresh, 'relay.yaml'), 'utf8')).toContain('kind: Deployment');
+  const clusters = await readFile(join(fresh, 'clusters.yaml'), 'utf8');
+  await writeFile(join(fresh, 'canary.yaml'), clusters.replace('name: FleetEndpoints', 'name: Canary'));
+  const list = commandsOf('docs/upgrading.md').find(({ command }) => command.startsWith('npx cdk list'))?.command ?? '';
+  const listed = (await installed.run('bash', '-c', `cd fresh && ${list}`)).out.trim().split('\n');
+  expect(listed.map((line) => line.split(' ')[0]).sort()).toEqual(['cluster-shop-dev', 'hub', 'snapshot'].map((name) => `Canary-${name}`));
   const again = await installed.run('bash', '-c', 'cd fresh && npx fleet-endpoints config init');
   expect(again).toMatchObject({ code: 2, err: expect.stringContaining('nothing was written') });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installed, install } from './installed.ts';
+import { type PlannedCommand, reads, switches, unplanned, withValues } from './operators-commands.ts';
 
 let installed: Installed;
 beforeAll(async () => {
@@ -128,4 +129,26 @@ describe('in an empty folder', () => {
       await run.interrupt();
     }
   });
+
+  it('the commands of getting-started, upgrading and the runbook do on a local run of two clusters what the pages promise', async () => {
+    expect(unplanned()).toEqual([]);
+    const run = await installed.start(['start', '--clusters', '2']);
+    try {
+      await run.line(/^ready: 2 clusters/, 180_000);
+      // The history of the demonstration begins with its first rolling update.
+      await expect
+        .poll(async () => (await installed.run('npx', 'fleet-endpoints', 'history', 'demo-1', 'shop/web')).out, { timeout: 60_000 })
+        .toMatch(/added/);
+      // npx finds this program, and takes longer than most of these commands.
+      const program = join(installed.folder, 'node_modules/.bin/fleet-endpoints');
+      async function check({ text, prints, code = 0 }: PlannedCommand): Promise<void> {
+        const ran = await installed.run(program, ...withValues(text));
+        expect({ text, code: ran.code, printed: `${ran.out}${ran.err}` }).toEqual({ text, code, printed: expect.stringMatching(prints) });
+      }
+      await Promise.all(reads.map(check));
+      for (const command of switches) await check(command);
+    } finally {
+      await run.interrupt();
+    }
+  }, 480_000);
 });

@@ -6,8 +6,21 @@ export interface PageCommand {
   readonly command: string;
 }
 
-/** Returns the command lines in the code blocks of a page that a shell runs: those of the language bash, or of none. */
-export function commandsOf(page: string): readonly PageCommand[] {
+/** Returns the commands of a page: the lines of code blocks that a shell runs, and those in its text. */
+export const commandsOf = (page: string): readonly PageCommand[] => [...linesOf(page), ...spansOf(page)];
+
+const programs = /^(aws|cdk|docker|git|kubectl|npm|npx) \S/;
+
+/** Spans of code in the text that begin with a program. A span may be broken into lines. */
+function spansOf(page: string): readonly PageCommand[] {
+  const text = readFileSync(page, 'utf8')
+    .replace(/^\s*```[\s\S]*?^\s*```/gm, '')
+    .replace(/\n\s*/g, ' ');
+  return [...text.matchAll(/`([^`]+)`/g)].flatMap(([, command = '']) => (programs.test(command) ? [{ page, command }] : []));
+}
+
+/** Lines of code blocks of the language bash, or of none. */
+function linesOf(page: string): readonly PageCommand[] {
   const lines: string[] = [];
   let language: string | undefined;
   for (const line of readFileSync(page, 'utf8').split('\n')) {
