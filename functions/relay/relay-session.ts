@@ -15,11 +15,11 @@ import { Mutex } from './runtime/mutex.ts';
 import type { Identity } from './source/identify.ts';
 import { IdentityCheck } from './source/identity-check.ts';
 
-/** A heartbeat that failed is repeated soon where a standby could take over: the next one shows whether the queue is reachable. */
+/** Delay after a failed heartbeat if a standby could take over, ms. The next heartbeat shows whether the queue is reachable. */
 const beatAgainMs = 1_000;
 /** Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so it comes sooner than later heartbeats. */
 const returnMs = 15_000;
-/** Without a standby: less of a burden to a queue that is in trouble. */
+/** The delay without a standby. It is longer, so a failing queue gets less load. */
 const beatAgainAloneMs = 5_000;
 
 export interface SessionDeps extends RelayDeps {
@@ -27,7 +27,7 @@ export interface SessionDeps extends RelayDeps {
   readonly maySend?: (() => boolean) | undefined;
 }
 
-/** Its messages carry a header by which the hub knows where in the cluster's history the view begins. */
+/** The header of its messages shows the hub where in the cluster's history the session begins. */
 export class Session {
   readonly identity: Identity;
   readonly outbox: Outbox;

@@ -33,7 +33,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
   const { records, reports, deregistered, isWhole } = await reportAll(run);
   const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
-  // At the same time: the one waits for the clusters' APIs, the other for table and queues.
+  // These steps run concurrently: some wait for the clusters' APIs, the others for the table and the queues.
   await Promise.all([
     checkSessionsAndLists(run, reports).then(async () => listSources(run, await sources)),
     wakePending(run, reports),

@@ -4,9 +4,6 @@ import { importerKey, importersPartition, metaKey, unescaped } from '#shared/sto
 import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
 
-export type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
-export { noMembership } from '#shared/contract/clusterset-settings.ts';
-
 const attribute = 'clusterset';
 /** Attributes of a membership in the cluster's record. */
 export const membershipNames = [attribute, memberAttribute] as const;

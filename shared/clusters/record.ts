@@ -2,11 +2,12 @@
  * A cluster's record, composed of the parts of other modules. This module owns the writer's id, the version of the set of nodes and the access.
  */
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
+import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
-import { type ClustersetMembership, decodeMembership } from './clusterset-membership.ts';
+import { decodeMembership } from './clusterset-membership.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
 import {
   decodeMode,

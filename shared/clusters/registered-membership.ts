@@ -3,16 +3,9 @@
  * the namespaces of exports. Such a switch stays until its value in clusters.yaml differs from the registration before.
  */
 import { sameJson } from '#shared/clusterset/same-json.ts';
+import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Item, Value } from '#shared/store/table.ts';
-import {
-  type ClustersetMembership,
-  decodeMembership,
-  exportsAnything,
-  importsAnything,
-  membershipAttributes,
-  membershipNames,
-  noMembership,
-} from './clusterset-membership.ts';
+import { decodeMembership, exportsAnything, importsAnything, membershipAttributes, membershipNames } from './clusterset-membership.ts';
 import { decodeMode, isDeregistered } from './mode.ts';
 
 /** The membership of the last registration, as text. */

@@ -3,10 +3,11 @@
  */
 
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
+import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import type { Table, Value } from '#shared/store/table.ts';
-import { type ClustersetMembership, noteImporter } from './clusterset-membership.ts';
+import { noteImporter } from './clusterset-membership.ts';
 import { isMode, isRegistered, type Mode, rebuilding } from './mode.ts';
 import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
 import { keptMembership, registeredMembership } from './registered-membership.ts';

@@ -48,7 +48,7 @@ export interface MergeOptions {
   readonly precedence?: Precedence;
 }
 
-/** Undefined without an export: the import goes. `exports`: the valid ones, one a cluster. */
+/** `exports` are the valid exports of a name, one for each cluster. Returns undefined without exports, so the import is deleted. */
 export function mergeExports(exports: readonly ExportedService[], { winner, precedence = 'sticky' }: MergeOptions = {}): MergedExports | undefined {
   const ordered = inPrecedence(exports, { winner, precedence });
   const [first] = ordered;

@@ -20,7 +20,7 @@ export type ImportPlan =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'create'; readonly draft: ImportDraft }
   | { readonly kind: 'update'; readonly object: ServiceImport }
-  /** With its uid and resourceVersion as preconditions. The garbage collector follows: derived Service, then slices (MC-31). */
+  /** The garbage collector then deletes the derived Service and its slices (MC-31). The uid and resourceVersion of `object` are the preconditions. */
   | { readonly kind: 'delete'; readonly object: ServiceImport }
   /** The import belongs to another implementation. The hub leaves it alone, and our exports report it. */
   | { readonly kind: 'not-ours' };

@@ -122,8 +122,8 @@ export function isHalfSilent(members: readonly { readonly witness: Heard; readon
 export const isLookedAt = ({ isSynced, isPaused }: Heard): boolean => isSynced && !isPaused;
 
 /**
- * Does a heartbeat bring the source back? `before`: without that heartbeat. The first one after a silence does not: a relay sends it before its lists, and
- * what the snapshot has until these are applied is what was there before the silence.
+ * Returns true if a heartbeat brings the source back. `before` has the facts without this heartbeat. The first heartbeat after a silence does not bring it
+ * back: the relay sends it before its lists, so the snapshot is still that of the time before the silence.
  */
 export const hasReturned = (state: SourceState, before: Heard, nowMs: number): boolean => state !== 'fresh' && isFresh(before, nowMs);
 

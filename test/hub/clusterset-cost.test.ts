@@ -1,6 +1,6 @@
 /** The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost for the set. */
 import { expect, it } from 'vitest';
-import { noMembership } from '#shared/clusters/clusterset-membership.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { exporter, importer, pod, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 

@@ -1,9 +1,10 @@
 /** When a source that is gone is evicted, and when the hub waits: the real ingest, sweep and sync over several clusters. */
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';

@@ -1,7 +1,8 @@
 /** `imports: shadow`, and the report of an import's run. */
 import { describe, expect, it } from 'vitest';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
 import { exporter, foreignImport, importer, namespace, open, pod, service } from '#test/support/set-objects.ts';

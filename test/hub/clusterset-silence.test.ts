@@ -1,8 +1,9 @@
 /** The cost of a silent source whose API answers: the real ingest, sweep and sync over several clusters. */
 import { expect, it } from 'vitest';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { readExportedPods, type StoredExportedPods, saveExportedPods, textOf } from '#shared/store/exported-pods-record.ts';

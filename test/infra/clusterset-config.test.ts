@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { registrationRecord } from '#infra/stages/registration-record.ts';
-import { noMembership } from '#shared/clusters/clusterset-membership.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { authorityData } from './clusters-file.ts';
 
 const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';

@@ -53,7 +53,7 @@ export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admi
   return requeueApplicant(applicant, 'contested', { reason: 'another client keeps writing its objects', leadSeconds });
 }
 
-/** Open: no run asks the cluster. After its time: one run probes. After a recovery: a share of the runs that grows. */
+/** While the circuit is open no run calls the cluster. Then one run probes it, and after a recovery a growing share of the runs continues. */
 export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applicant: Pick<Applicant, 'nowMs' | keyof RequeueDeps>): Admission {
   const { nowMs, random } = applicant;
   if (circuit && nowMs < circuit.untilMs) {

@@ -54,11 +54,11 @@ interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs
 }
 
 async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, runKind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
-  // The switch back wakes all of it again. A pause keeps no export that its cluster may not make any more.
+  // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it may no longer make are withdrawn in a pause.
   const isWithdrawn = runKind === runExport && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
   if (!hasRuns(cluster) && !isWithdrawn) return ok;
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
-  // The first lists wake everything. A relay may be installed days after its cluster was registered.
+  // The first lists wake every export and import. A relay may be installed days after its cluster was registered.
   if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
   if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
   const left = timeLeft(deps, deadlineMs);

@@ -1,6 +1,6 @@
 /** The state of a world of several clusters, for its parts. */
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ClustersetMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';

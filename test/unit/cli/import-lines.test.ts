@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { importLines } from '#infra/cli/import-lines.ts';
-import { noMembership } from '#shared/clusters/clusterset-membership.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { saveImportReport } from '#shared/store/import-report.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ClustersetMembership, listImporters, noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { listImporters, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { servesFromSnapshot } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { startRebuild } from '#shared/clusters/removal.ts';
+import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

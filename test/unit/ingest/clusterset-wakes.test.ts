@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { entry, ingestHub } from './hub.ts';
 

@@ -4,9 +4,10 @@ import { expect, it } from 'vitest';
 import { checkSources } from '#functions/sweep/clusterset/clusterset-sources.ts';
 import { SweepRun } from '#functions/sweep/sweep-run.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

@@ -3,10 +3,11 @@
 import { expect, it } from 'vitest';
 import { leaveSet } from '#functions/sweep/clusterset/leave-set.ts';
 import { wakeForSource } from '#functions/sweep/clusterset/wake-importers.ts';
-import { noMembership, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { readSetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
