@@ -9,7 +9,7 @@ import { namedApi } from './names.ts';
 import { differencesOf, owedBy } from './owed.ts';
 import { writesAtRest } from './rest.ts';
 import { openThroughout } from './script.ts';
-import { settling } from './settling.ts';
+import { cutService, settling } from './settling.ts';
 import { anyService, type Snapshot, snapshot, type Versions } from './snapshot.ts';
 import type { Step } from './step.ts';
 import { type TakeOver, takeOver } from './take-over.ts';
@@ -69,7 +69,7 @@ const toldWithinMs = 40_000;
 
 /**
  * Collects the differences that the run prints, with the step in which it does. The difference of a deliberate step, as an edit that upstream leaves alone
- * (docs/parity.md), is true and not collected.
+ * (docs/parity.md), is true and not collected. The service whose slice each step deletes may be found without it twice.
  */
 function printedDifferences(shadow: LocalRun) {
   const found: string[] = [];
@@ -78,7 +78,7 @@ function printedDifferences(shadow: LocalRun) {
   const look = (when: string): void => {
     for (; seen < shadow.lines.length; seen++) {
       const service = shadow.lines[seen]?.match(/^difference: \S+ (\S+)/)?.[1];
-      if (service === undefined || Date.now() - (edited.get(service) ?? 0) < toldWithinMs) continue;
+      if (service === undefined || service === cutService || Date.now() - (edited.get(service) ?? 0) < toldWithinMs) continue;
       const rest = shadow.lines.slice(seen + 1);
       const end = rest.findIndex((line) => !line.startsWith('  '));
       found.push(`${when}: ${[service, ...rest.slice(0, end < 0 ? undefined : end)].join('\n  ')}`);

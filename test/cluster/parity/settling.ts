@@ -24,6 +24,8 @@ export const settlingNamespace = 'settling';
 const mark = 'mark';
 /** A service of its own: right after its slice has come back, upstream would take what it knows of the marked one for out of date (ES-8). */
 const cut = 'cut';
+/** Its slice is deleted several times a step. */
+export const cutService = `${settlingNamespace}/${cut}`;
 const labels = { app: mark };
 const patience = 120_000;
 
