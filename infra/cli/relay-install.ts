@@ -2,10 +2,10 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { takesPart } from '#infra/config/clusterset-rules.ts';
-import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import type { ClusterConfig } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
+import { type RelaySettings, relaySettingsOf } from '#infra/config/relay-install.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { builtFile, installation } from '#infra/installation.ts';
 import { chartReadme } from '#infra/relay/chart-readme.ts';
@@ -45,43 +45,36 @@ export function writeChart(folder: string): void {
 }
 
 function installOf(clusterId: string, values: ManifestValues): RelayInstall {
+  const settings = values.queueUrl ? undefined : settingsInOutputs(clusterId, values.outputs);
+  return { ...(settings ?? settingsInFile(clusterId, values)), program: program(values) };
+}
+
+/** A FleetCluster of a CDK app has them as an output, under the construct's path. */
+function settingsInOutputs(clusterId: string, file: string): RelaySettings | undefined {
+  const outputs = Object.values(outputsIn(file)).flatMap((stack) => Object.entries(stack));
+  const settings = outputs.flatMap(([name, text]) => (/RelaySettings[0-9A-F]{0,8}$/.test(name) ? [JSON.parse(text) as RelaySettings] : []));
+  return settings.find(({ cluster }) => cluster === clusterId);
+}
+
+function settingsInFile(clusterId: string, values: ManifestValues): RelaySettings {
+  if (!existsSync(values.clusters) && existsSync(values.outputs) && !values.queueUrl)
+    throw new UsageError(
+      `no cluster ${clusterId}: ${values.outputs} has no output RelaySettings of it, and there is no clusters file ${values.clusters}`,
+    );
   const { hub, clusters } = loadConfig(values.clusters, '--clusters FILE');
   const cluster = clusters.find((c) => c.id === clusterId);
   if (!cluster) throw new UsageError(`no cluster ${clusterId} in ${values.clusters}: it has ${clusters.map((c) => c.id).join(', ') || 'none'}`);
   const deployed = deployedOf(hub.name, cluster, values);
   const region = values.region ?? /^https?:\/\/sqs\.([a-z0-9-]+)\./.exec(deployed.eventsQueueUrl)?.[1] ?? hub.region;
   if (!region) throw new UsageError(`the queue's URL does not tell its region: give --region, or hub.region in ${values.clusters}`);
-  return {
-    cluster: cluster.id,
-    namespace: cluster.relay.namespace,
-    eventsQueueUrl: deployed.eventsQueueUrl,
-    region,
-    tasks: {
-      // A cluster that is to be active later has these rights from the start, unless Services opt in there instead.
-      builtIn: cluster.optIn !== 'active' || cluster.mode === 'active',
-      optIn: cluster.optIn === 'active',
-      cleanup: cluster.optIn === 'active' && (cluster.settings.optIn?.cleanup ?? true),
-    },
-    ...clustersetOf(cluster, hub, clusters),
-    outputs: cluster.mode === 'shadow' ? 'full' : 'metadata',
-    replicas: cluster.relay.replicas,
-    resyncSeconds: String(cluster.relay.resyncSeconds),
-    ...(projectsToken(cluster.relay) && { roleArn: deployed.roleArn }),
-    priorityClassName: cluster.relay.priorityClassName,
-    extras: cluster.relay,
-    program: program(values),
-  };
+  return relaySettingsOf(cluster, hub.clusterset, clusters, { ...deployed, region });
 }
 
-/** A cluster that previews imports has the rights to write them from the start, as one in shadow mode has those of active mode. */
-function clustersetOf(cluster: ClusterConfig, { clusterset }: HubConfig, clusters: readonly ClusterConfig[]): Pick<RelayInstall, 'clusterset'> {
-  if (!clusterset || !takesPart(cluster)) return {};
-  const editors = cluster.exports?.editorsMayExport ? { editorsMayExport: true } : {};
-  if (cluster.imports === 'off') return { clusterset: editors };
-  const { name: set, sameness } = clusterset;
-  const sources = Object.fromEntries(clusters.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])));
-  return { clusterset: { imports: { set, sameness, sources }, ...editors } };
+interface Outputs {
+  readonly [stack: string]: { readonly [name: string]: string };
 }
+
+const outputsIn = (file: string): Outputs => (existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Outputs) : {});
 
 function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues): { readonly eventsQueueUrl: string; readonly roleArn: string } {
   const { identity } = cluster.relay;
@@ -94,9 +87,7 @@ function deployedOf(hub: string, cluster: ClusterConfig, values: ManifestValues)
     return { eventsQueueUrl: values.queueUrl, roleArn };
   }
   const stack = clusterStackName(hub, cluster.id);
-  const outputs = existsSync(values.outputs)
-    ? (JSON.parse(readFileSync(values.outputs, 'utf8'))[stack] as { [name: string]: string } | undefined)
-    : undefined;
+  const outputs = outputsIn(values.outputs)[stack];
   if (!outputs?.['EventsQueueUrl'] || !outputs['RelayRoleArn']) {
     throw new UsageError(
       `${values.outputs} has no outputs of ${stack}: deploy first with --outputs-file, or give --queue-url and, for IRSA, --role-arn from the stack's outputs`,

@@ -1,16 +1,20 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { isDeepStrictEqual } from 'node:util';
+import { CfnOutput, Lazy, Stack } from 'aws-cdk-lib';
 import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnAccessEntry } from 'aws-cdk-lib/aws-eks';
 import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
+import { type RelaySettings, relaySettingsOf } from '#infra/config/relay-install.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { type Alarms, alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
+import { relayManifest } from '#infra/relay/manifest.ts';
+import type { Manifest } from '#infra/relay/manifest-yaml.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
 import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
@@ -29,6 +33,16 @@ export interface FleetClusterProps extends ClusterInput {
   readonly hub: IFleetHub;
 }
 
+/** An ICluster of aws-eks, or of aws-eks-v2. */
+export interface KubernetesCluster {
+  addManifest(id: string, ...manifest: Record<string, unknown>[]): IConstruct;
+}
+
+export interface RelayImage {
+  /** The relay's image, built from dist/relay of the package: a URI, preferably with its digest. */
+  readonly image: string;
+}
+
 /** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
 export class FleetCluster extends Construct {
   /** Each queue of the cluster, and its dead-letter queues. */
@@ -37,11 +51,14 @@ export class FleetCluster extends Construct {
   readonly relayRoleArn: string;
   /** The alarms of the cluster by their headings in docs/runbook.md, such as RelaySilent. */
   readonly alarms: Alarms;
-  readonly #metric: (name: MetricName, options: MetricOptions) => Metric;
+  readonly #hub: IFleetHub;
+  readonly #cluster: ClusterConfig;
 
   constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {
     super(scope, id);
     const cluster = readProps(`FleetCluster ${this.node.path}`, input, clusterShape);
+    this.#hub = hub;
+    this.#cluster = cluster;
     const { settings } = hub;
     this.#check(cluster, hub);
     const queues = new ClusterQueues(this, 'Queues', {
@@ -76,16 +93,47 @@ export class FleetCluster extends Construct {
     this.queues = queues;
     this.relayRoleArn = relay.roleArn;
     this.alarms = this.#watch(cluster, hub, queues);
-    this.#metric = (name, options) => fleetMetric(settings.name, name, options, cluster.id);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
     new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
     new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
+    // At the synthesis every exporting cluster is known.
+    if (cluster.imports === 'off' || hub.clusters)
+      new CfnOutput(this, 'RelaySettings', { value: Lazy.string({ produce: () => Stack.of(this).toJsonString(this.#relaySettings()) }) });
+  }
+
+  /** Returns the relay's Kubernetes objects, in the order in which they are applied. */
+  relayManifest({ image }: RelayImage): Manifest[] {
+    const settings = this.#relaySettings();
+    // Without an exporting cluster the API server would refuse its slices.
+    const isSame = () => isDeepStrictEqual(settings.clusterset, this.#relaySettings().clusterset);
+    const late = `FleetCluster ${this.node.path}: the relay's manifest lacks clusters that export, because they were made after it`;
+    this.node.addValidation({ validate: () => (isSame() ? [] : [late]) });
+    return [...relayManifest({ ...settings, program: { image } })];
+  }
+
+  /**
+   * Installs the relay on an EKS cluster by CloudFormation. The cluster is in the stack of this construct, or is imported there (Cluster.fromClusterAttributes).
+   */
+  installRelay(cluster: KubernetesCluster, image: RelayImage): void {
+    // Pod Identity gives a role only to pods that start after the association is made.
+    cluster.addManifest('FleetEndpointsRelay', ...this.relayManifest(image)).node.addDependency(this);
+  }
+
+  #relaySettings(): RelaySettings {
+    const { imports, id } = this.#cluster;
+    const { settings, clusters } = this.#hub;
+    if (imports !== 'off' && !clusters)
+      throw new Error(
+        `FleetCluster ${this.node.path}: ${id} imports, and a hub of another app does not know the exporting clusters: print the manifest by \`fleet-endpoints relay manifest\` from a clusters file that has them`,
+      );
+    const deployed = { eventsQueueUrl: this.queues.events.queueUrl, region: Stack.of(this).region, roleArn: this.relayRoleArn };
+    return relaySettingsOf(this.#cluster, settings.clusterset, clusters ?? [], deployed);
   }
 
   /** Returns a metric of the cluster by its name: the average of a minute, unless the options differ. `clusterMetrics` of the hub decides which have values. */
   metric(name: MetricName, options: MetricOptions = {}): Metric {
-    return this.#metric(name, options);
+    return fleetMetric(this.#hub.settings.name, name, options, this.#cluster.id);
   }
 
   /** Returns the seconds since the relay's last heartbeat: the maximum of a minute. */

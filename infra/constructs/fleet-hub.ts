@@ -168,18 +168,22 @@ export class FleetHub extends Construct implements IFleetHub {
     return this.deadLetters.quarantine.queueUrl;
   }
 
+  get clusters(): readonly ClusterConfig[] {
+    const { clusters } = this.#config;
+    const others = [...this.#made.values()].filter(({ id }) => clusters.every((known) => known.id !== id));
+    return [...clusters, ...others];
+  }
+
   admit(cluster: ClusterConfig): void {
     const { id } = cluster;
-    const [former, { clusters }] = [this.#made.get(id), this.#config];
-    if (former) throw new Error(`the hub ${this.settings.name} has a FleetCluster with the id ${id} already: each cluster needs its own`);
+    if (this.#made.has(id)) throw new Error(`the hub ${this.settings.name} has a FleetCluster with the id ${id} already: each cluster needs its own`);
     this.#made.set(id, cluster);
-    if (clusters.some((known) => known.id === id)) return;
-    const others = [...this.#made.values()].filter((made) => clusters.every((known) => known.id !== made.id));
-    const all = { hub: this.#config.hub, clusters: [...clusters, ...others] };
-    const broken = brokenRule(all);
+    if (this.#config.clusters.some((known) => known.id === id)) return;
+    const { hub } = this.#config;
+    const broken = brokenRule({ hub, clusters: this.clusters });
     if (broken) throw new Error(broken);
-    checkRoom(all.clusters, all.hub.access);
-    for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, all.hub.access);
+    checkRoom(this.clusters, hub.access);
+    for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, hub.access);
   }
 
   /** Outputs for operators, relays and FleetHub.fromFleetHubAttributes. */

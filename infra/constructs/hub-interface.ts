@@ -15,6 +15,8 @@ export interface IFleetHub extends IConstruct {
   readonly sweepRoleArn: string;
   readonly parkedQueueUrl: string;
   readonly quarantineQueueUrl: string;
+  /** The clusters that the hub knows so far; undefined for a hub of another app. */
+  readonly clusters: readonly ClusterConfig[] | undefined;
   /** Gives the hub's functions their rights for a cluster. Throws if the hub cannot serve it. */
   admit(cluster: ClusterConfig): void;
 }

@@ -43,6 +43,7 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
     readonly sweepRoleArn = sweepRoleArn;
     readonly parkedQueueUrl = parkedQueueUrl;
     readonly quarantineQueueUrl = quarantineQueueUrl;
+    readonly clusters = undefined;
     /** The hub's own app grants the rights. */
     admit(): void {}
   }

@@ -2,7 +2,7 @@
 
 export type { Config } from '#infra/config/config.ts';
 export { loadConfig, parseConfig } from '#infra/config/load-config.ts';
-export { FleetCluster, type FleetClusterProps } from '#infra/constructs/fleet-cluster.ts';
+export { FleetCluster, type FleetClusterProps, type KubernetesCluster, type RelayImage } from '#infra/constructs/fleet-cluster.ts';
 export { FleetHub } from '#infra/constructs/fleet-hub.ts';
 export type { FleetHubProps } from '#infra/constructs/fleet-hub-props.ts';
 export type { IFleetHub } from '#infra/constructs/hub-interface.ts';

@@ -14,6 +14,8 @@ export class ClusterStack extends Stack {
   constructor(scope: Construct, id: string, { hub, cluster, ...props }: ClusterStackProps) {
     super(scope, id, props);
     // The id leaves no trace in the logical ids: they are as if the construct's parts were the stack's own.
-    new FleetCluster(this, 'Default', { hub, ...cluster });
+    const made = new FleetCluster(this, 'Default', { hub, ...cluster });
+    // `relay manifest` reads the clusters file instead.
+    made.node.tryRemoveChild('RelaySettings');
   }
 }

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stringify } from 'yaml';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
 import type { ClusterInput } from '#infra/constructs/props.ts';
 import { run } from '#test/deploy/operator.ts';
@@ -90,9 +89,7 @@ export class OwnersHub {
     return `arn:aws:iam::${this.app.cloud.account}:role/${this.name}-${this.app.cloud.region}-${stage}`;
   }
 
-  async deploy({ hub, clusters, ...others }: OwnersStack): Promise<readonly EksResource[]> {
-    // For the relay's manifest.
-    await writeFile(this.#clustersFile, stringify({ hub: { name: this.name }, clusters }));
+  deploy({ hub, clusters, ...others }: OwnersStack): Promise<readonly EksResource[]> {
     return this.app.deploy(this.stack, { hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters, ...others });
   }
 
@@ -115,13 +112,8 @@ export class OwnersHub {
     return stdout;
   }
 
-  async manifest(id: string): Promise<string> {
-    const [queue, role] = await Promise.all([this.output('Cluster', id, 'EventsQueueUrl'), this.relayRole(id)]);
-    const deployed = ['--queue-url', queue, '--role-arn', role, '--region', this.app.cloud.region];
-    return this.command('relay', 'manifest', id, '--quick-start', '--clusters', this.#clustersFile, ...deployed);
-  }
-
-  get #clustersFile(): string {
-    return join(this.app.folder, `${this.stack}.yaml`);
+  /** By the stack's outputs, without a clusters file. */
+  manifest(id: string): Promise<string> {
+    return this.command('relay', 'manifest', id, '--quick-start', '--outputs', this.app.outputsFile(this.stack));
   }
 }
