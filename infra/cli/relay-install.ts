@@ -3,9 +3,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { ClusterConfig } from '#infra/config/config.ts';
+import { type RelaySettings, relaySettingsOf } from '#infra/config/installed-relay.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { projectsToken } from '#infra/config/relay-config.ts';
-import { type RelaySettings, relaySettingsOf } from '#infra/config/relay-install.ts';
 import { clusterStackName } from '#infra/config/stack-names.ts';
 import { builtFile, installation } from '#infra/installation.ts';
 import { chartReadme } from '#infra/relay/chart-readme.ts';

@@ -24,7 +24,7 @@ const manifest = (): Command =>
     .option('--image <uri>', 'the image of the relay')
     .option('--quick-start', 'instead: the program in a ConfigMap, on a stock Node image')
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
-    .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
+    .option('--outputs <file>', 'what cdk deploy --outputs-file wrote; it suffices for a FleetCluster of a CDK app', 'cdk.out/outputs.json')
     .option('--queue-url <url>', "instead: output EventsQueueUrl of the cluster's stack")
     .option('--role-arn <arn>', 'with --queue-url, for the identity irsa: output RelayRoleArn')
     .option('--region <name>', 'region of the queue, if its URL lacks it')

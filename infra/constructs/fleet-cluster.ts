@@ -8,7 +8,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
 import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
-import { type RelaySettings, relaySettingsOf } from '#infra/config/relay-install.ts';
+import { type RelaySettings, relaySettingsOf } from '#infra/config/installed-relay.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { type Alarms, alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';

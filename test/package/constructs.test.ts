@@ -20,7 +20,7 @@ afterAll(() => installed?.remove());
 
 interface Template {
   readonly Resources: { readonly [id: string]: { readonly Type: string; readonly Properties?: { readonly [name: string]: unknown } } };
-  readonly Outputs: { readonly [id: string]: unknown };
+  readonly Outputs: { readonly [id: string]: { readonly Value: { readonly 'Fn::Join'?: readonly [string, readonly unknown[]] } } };
 }
 
 const templateOf = async (folder: string, stack: string): Promise<Template> =>
@@ -33,7 +33,7 @@ it('an app in TypeScript compiles against the package, whose declarations need n
   expect(code).toBe(0);
 });
 
-it('a hub and its cluster in stacks of their own are synthesized, with the functions as the package has them', async () => {
+it('a hub and its clusters in stacks of their own are synthesized, with the functions as the package has them', async () => {
   const { code, err } = await installed.run('npx', 'cdk', 'synth', '--quiet', '--app', 'node built/hub-app.js', '--output', 'hub.out');
   expect({ code, err: err.includes('Bundling asset') }).toEqual({ code: 0, err: false });
   const hub = await templateOf('hub.out', 'Platform');
@@ -42,10 +42,29 @@ it('a hub and its cluster in stacks of their own are synthesized, with the funct
     expect.arrayContaining(['HubTableName', 'HubRegisterFunctionArn'].map((o) => expect.stringContaining(o.slice(3)))),
   );
   expect(typesOf(await templateOf('hub.out', 'Factory'))).toEqual(expect.arrayContaining(['AWS::SQS::Queue', 'Custom::FleetEndpointsCluster']));
+  const shop = typesOf(await templateOf('hub.out', 'Shop'));
+  expect(shop).toEqual(expect.arrayContaining(['AWS::EKS::PodIdentityAssociation', 'Custom::AWSCDK-EKS-KubernetesResource']));
   const assets = (await readdir(join(installed.folder, 'hub.out'))).filter((name) => name.startsWith('asset.'));
   const shipped = await readFile(join(installed.folder, 'node_modules/fleet-endpoints/dist/functions/sync/index.mjs'), 'utf8');
   const codes = await Promise.all(assets.map((name) => readFile(join(installed.folder, 'hub.out', name, 'index.mjs'), 'utf8').catch(() => '')));
   expect(codes).toContain(shipped);
+});
+
+it('an app in JavaScript has a hub without a name, whose relay’s manifest comes from the stack’s outputs', async () => {
+  const { code, err } = await installed.run('npx', 'cdk', 'synth', '--quiet', '--app', 'node development-app.mjs', '--output', 'development.out');
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  const { Resources, Outputs } = await templateOf('development.out', 'Development');
+  const table = Object.values(Resources).find((r) => r.Type === 'AWS::DynamoDB::GlobalTable') as { readonly DeletionPolicy?: string } | undefined;
+  expect(table?.DeletionPolicy).toBe('Delete');
+  const queues = Object.values(Resources).flatMap((r) => (r.Type === 'AWS::SQS::Queue' ? [r.Properties?.['QueueName'] ?? ''] : []));
+  expect(queues).toContainEqual(expect.stringMatching(/^Development\w+-kind-events$/));
+  // A deploy would have written this output.
+  const [name = '', { Value: settings } = { Value: {} }] = Object.entries(Outputs).find(([id]) => id.includes('RelaySettings')) ?? [];
+  const [, parts] = settings['Fn::Join'] ?? ['', []];
+  const text = parts.map((part) => (typeof part === 'string' ? part : 'https://sqs.eu-central-1.amazonaws.com/111122223333/q')).join('');
+  await writeFile(join(installed.folder, 'development.json'), JSON.stringify({ Development: { [name]: text } }));
+  const manifest = await installed.run('npx', 'fleet-endpoints', 'relay', 'manifest', 'kind', '--quick-start', '--outputs', 'development.json');
+  expect(manifest).toMatchObject({ code: 0, out: expect.stringContaining('value: https://sqs.eu-central-1.amazonaws.com/111122223333/q') });
 });
 
 it('the stack of a cluster in its owner’s app knows the hub by its outputs', async () => {
