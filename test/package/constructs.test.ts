@@ -57,7 +57,7 @@ it('an app in JavaScript has a hub without a name, whose relay’s manifest come
   const table = Object.values(Resources).find((r) => r.Type === 'AWS::DynamoDB::GlobalTable') as { readonly DeletionPolicy?: string } | undefined;
   expect(table?.DeletionPolicy).toBe('Delete');
   const queues = Object.values(Resources).flatMap((r) => (r.Type === 'AWS::SQS::Queue' ? [r.Properties?.['QueueName'] ?? ''] : []));
-  expect(queues).toContainEqual(expect.stringMatching(/^Development\w+-kind-events$/));
+  expect(queues).toContainEqual(expect.stringMatching(/^Develo\w+-kind-events$/));
   // A deploy would have written this output.
   const [name = '', { Value: settings } = { Value: {} }] = Object.entries(Outputs).find(([id]) => id.includes('RelaySettings')) ?? [];
   const [, parts] = settings['Fn::Join'] ?? ['', []];

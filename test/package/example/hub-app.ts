@@ -17,7 +17,7 @@ const hub = new FleetHub(platform, 'Hub', {
   alarms: { pageTopic: new Topic(platform, 'Page') },
   logRetention: RetentionDays.ONE_MONTH,
   removalPolicy: RemovalPolicy.DESTROY,
-  vpc: new Vpc(platform, 'Vpc'),
+  vpc: new Vpc(platform, 'Vpc', { availabilityZones: ['eu-central-1a', 'eu-central-1b'] }),
 });
 hub.grantOperate(roleNamed(platform, 'on-call'));
 hub.grantRead(roleNamed(platform, 'developer'));
