@@ -10,13 +10,21 @@ export interface FleetHubAttributes
   extends Pick<HubInput, 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'> {
   /** The hub has this name: the prop `name`, or output Name. */
   readonly name: string;
+  /** Output RegisterFunctionArn has this ARN. */
   readonly registerFunctionArn: string;
+  /** Output IngestFunctionArn has this ARN. */
   readonly ingestFunctionArn: string;
+  /** Output SyncFunctionArn has this ARN. */
   readonly syncFunctionArn: string;
+  /** Output IngestRoleArn has this ARN. */
   readonly ingestRoleArn: string;
+  /** Output SyncRoleArn has this ARN. */
   readonly syncRoleArn: string;
+  /** Output SweepRoleArn has this ARN. */
   readonly sweepRoleArn: string;
+  /** Output ParkedQueueUrl has this URL. */
   readonly parkedQueueUrl: string;
+  /** Output QuarantineQueueUrl has this URL. */
   readonly quarantineQueueUrl: string;
 }
 

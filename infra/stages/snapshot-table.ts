@@ -2,14 +2,14 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, Capacity, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { CapacityConfig, CapacityRange } from '#infra/config/config.ts';
+import type { CapacityConfig, CapacityRange, HubConfig } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
 export interface SnapshotProps {
   /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
   readonly capacity?: CapacityConfig | undefined;
   /** The table serves this throughput, in units a second, at once, before it has scaled with use. */
-  readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
+  readonly warmThroughput?: HubConfig['warmThroughput'];
   /** This KMS key encrypts the table; without it, an AWS-owned key does. The stack's region must be known. */
   readonly encryptionKey?: IKey | undefined;
   /** With DESTROY the table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */

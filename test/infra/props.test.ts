@@ -15,6 +15,28 @@ it('the types of the props are those of clusters.yaml (npm run props writes them
   expect(words(readFileSync('infra/constructs/props.ts', 'utf8'))).toBe(words(propsText()));
 });
 
+it('every prop and attribute has a comment of whole sentences', () => {
+  const names = ['constructs/props', 'constructs/fleet-hub-props', 'constructs/fleet-cluster', 'constructs/imported-hub', 'stages/snapshot-table'];
+  const members = names.flatMap((name) => {
+    const [interfaces = ''] = readFileSync(`infra/${name}.ts`, 'utf8').split(/^export class /m);
+    const lines = interfaces.split('\n');
+    return lines.flatMap((line, i) => {
+      const member = /^ +readonly (\w+)\??:/.exec(line)?.[1];
+      const begin = lines.slice(0, i).findLastIndex((each) => each.includes('/**'));
+      const doc = lines[i - 1]?.endsWith('*/')
+        ? lines
+            .slice(begin, i)
+            .join(' ')
+            .replace(/\s*(\/\*\*|\*\/|\s\*\s)\s*(\*\s)?/g, ' ')
+        : '';
+      return member === undefined ? [] : [{ name, member, text: doc.replace(/@default.*/, '').trim() }];
+    });
+  });
+  expect(members.length).toBeGreaterThan(100);
+  // Some begin with a value, such as `gradual`.
+  expect(members.filter(({ text }) => !/^([A-Z]|`|docs\/|\[\]).* .*\.$/.test(text))).toEqual([]);
+});
+
 it('the schema for editors has every key of the example, with a sentence and the default', () => {
   const schema = configSchema() as { properties: { hub: { properties: object }; clusters: { items: { properties: object; required: string[] } } } };
   expect(schema.properties.hub.properties).toMatchObject({

@@ -28,7 +28,7 @@ const stackOf = () =>
 const exportsOf = (range: string) => ({ namespaces: ['web'], podCidrs: [range] });
 const irsa = { identity: { type: 'irsa', oidcProviderArn: 'arn:aws:iam::111122223333:oidc-provider/issuer.example.com' } } as const;
 
-/** What the deploy makes of a value: a reference becomes its target's logical id. */
+/** Stands for the deploy: returns the value with the logical id of its target for each reference. */
 function deployed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deployed);
   if (typeof value !== 'object' || value === null) return value;
