@@ -74,13 +74,13 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
       return undefined;
     }
   });
-  for (const cluster of switched) {
-    if (!cluster) continue;
+  await concurrently(8, switched, async (cluster) => {
+    if (!cluster) return;
     // A pause enqueues no service, because a paused cluster has no runs. The switch back enqueues every service.
     say(`${cluster.id}  ${cluster.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, cluster.id)}`}`);
     if (stops(cluster, mode))
       say(`${cluster.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(cluster)}`);
-  }
+  });
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
 }
 

@@ -5,6 +5,7 @@ import { switchClusters } from '#infra/cli/cluster-switches.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const said: string[] = [];
@@ -32,7 +33,8 @@ async function hubOfMany() {
     count.underWay--;
     return query(...call);
   };
-  const hub = { name: 'the hub', table, now: () => 0 } as unknown as Hub;
+  const directory = { know: async () => {}, queues: () => memoryClusterQueues(() => 0) };
+  const hub = { name: 'the hub', table, directory, now: () => 0 } as unknown as Hub;
   return { hub, count };
 }
 
@@ -40,6 +42,13 @@ it('active --all asks sixteen clusters at a time whether they are ready', async 
   const { hub, count } = await hubOfMany();
   await expect(switchClusters(hub, 'active', undefined, { all: true })).rejects.toThrow(/^c-\d\d stays shadow/);
   expect(count.most).toBe(16);
+});
+
+it('shadow --all wakes the services of eight clusters at a time', async () => {
+  const { hub, count } = await hubOfMany();
+  await switchClusters(hub, 'shadow', undefined, { all: true });
+  expect(count.most).toBe(8);
+  expect(said.filter((line) => line.endsWith('shadow → shadow, 0 services woken'))).toHaveLength(ids.length);
 });
 
 it('audit --all reads sixteen clusters at a time, and lists them in order', async () => {
