@@ -46,7 +46,7 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
       },
     },
     {
-      fact: 'a hub whose roles EKS does not know keeps its endpoints, and list and explain have the reason; the mended entry closes the circuit',
+      fact: 'a hub whose roles EKS does not know, or that signs another cluster’s name, keeps its endpoints; list and explain have the reason until EKS knows it',
       async check() {
         const addresses = ['10.2.0.1'];
         const known = await writers();
@@ -59,13 +59,22 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
           addresses.push(ip);
           return false;
         });
-        assert.match(await hub.command('explain', 'shop', 'default/opted'), /unauthorized/);
-        assert.ok((await shop().sliceAddresses('opted')).includes('10.2.0.1'));
+        const linesOf = async (reason: string): Promise<number> => (await authenticator().log()).split(reason).length;
+        async function isShown(): Promise<void> {
+          assert.match(await hub.command('cluster', 'list'), /^shop .* open: unauthorized /m);
+          assert.match(await hub.command('explain', 'shop', 'default/opted'), /unauthorized/);
+          assert.ok((await shop().sliceAddresses('opted')).includes('10.2.0.1'));
+        }
+        await isShown();
+        await authenticator().configure({ ...known, clusterName: 'another' });
+        const before = await linesOf('SignatureDoesNotMatch');
+        await eventually('EKS refuses the next probe for its name', async () => (await linesOf('SignatureDoesNotMatch')) > before, 120_000);
+        await isShown();
         await authenticator().configure(known);
         await eventually(
           'the slice of the service that opts in',
           async () => (await shop().sliceAddresses('opted')).join() === addresses.sort().join(),
-          120_000,
+          180_000,
         );
         assert.match(await hub.command('cluster', 'list'), /^shop .* closed /m);
       },
