@@ -114,7 +114,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
 const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.maxLeaseEnds === 1 ? 1 : sync.historyNamed,
-  historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 4 * sync.triggersInline : sync.historyBytes,
+  historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 6 * sync.triggersInline : sync.historyBytes,
   unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 + 100 * sync.triggersPerBucket : sync.unitBytes,
   savedBytes: sync.probeMs < ordinaryLimits.sync.probeMs ? sync.probeMs / 40 : sync.savedBytes,
 });
