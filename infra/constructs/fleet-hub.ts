@@ -59,6 +59,8 @@ export class FleetHub extends Construct implements IFleetHub {
     super(scope, id);
     const { name = Names.uniqueResourceName(this, { maxLength: 20 }), clusters = [], table, removalPolicy, ...rest } = props;
     const { vpc, vpcSubnets, securityGroups, httpsProxy, noProxy, ...input } = rest;
+    if (!vpc && (vpcSubnets || securityGroups || httpsProxy || noProxy))
+      throw new Error(`FleetHub ${this.node.path}: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc, which is missing`);
     const { region } = Stack.of(this);
     const given = { ...input, name, ...(!Token.isUnresolved(region) && { region }), vpc: vpc && vpcConfig(vpc, rest) };
     this.#config = readProps(`FleetHub ${this.node.path}`, { hub: given, clusters }, configShape);

@@ -122,6 +122,10 @@ describe('objects of the CDK', () => {
     );
   });
 
+  it.each([{ securityGroups: [] }, { httpsProxy: 'http://proxy.example.com:3128' }])('a part of the network without vpc is refused: %j', (props) => {
+    expect(() => new FleetHub(stackIn(), 'Hub', props)).toThrow('FleetHub S/Hub: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc');
+  });
+
   it('functions may use the key of a given table', () => {
     const stack = stackIn('eu-central-1');
     new FleetHub(stack, 'Hub', { table: new Snapshot(stack, 'Table', { encryptionKey: new Key(stack, 'Key') }) });
