@@ -68,6 +68,8 @@ export interface Hub {
   readonly dynamodb: DynamoDBClient;
   readonly directory: QueueDirectory;
   readonly connectionsFile: string | undefined;
+  /** Of a local run. */
+  readonly consoleUrl?: string;
   /** ms since the epoch, by the hub's clock. */
   readonly now: () => number;
 }
@@ -102,6 +104,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
     dynamodb,
     directory: queueDirectory(table, sqs, {}),
     connectionsFile: local.connectionsFile,
+    consoleUrl: local.consoleUrl,
     now: tableClock(dynamodb),
   };
 }

@@ -8,6 +8,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, fine, wrong } from './account-finding.ts';
 import type { Hub } from './connect-hub.ts';
+import { counted } from './counted.ts';
 import { adviceOn } from './hub-errors.ts';
 import { naturalOrder } from './natural-order.ts';
 
@@ -34,7 +35,7 @@ export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
   let ids: readonly string[] = [];
   const table = await answer(deps, async () => {
     ids = [...(await listClusters(hub.table))].sort(naturalOrder);
-    return `${hub.name}, ${ids.length} clusters`;
+    return `${hub.name}, ${counted(ids.length, 'cluster')}`;
   });
   const empty = wrong(table.found, 'no cluster is registered: describe one in clusters.yaml, and deploy');
   findings.push({ of: 'hub', question: 'table', ...(table.verdict === 'fine' && ids.length === 0 ? empty : table) });

@@ -34,7 +34,7 @@ console.error(\`hub \${config.hub.name} of \${file}\`);
 addFleet(app, config);
 `;
 
-/** Writes the files and returns a line for each, and one for what the EKS cluster lacks. Throws and writes no file if one of them exists. */
+/** Writes the files and returns a line for each, the next steps, and one for what the EKS cluster lacks. Throws and writes no file if one of them exists. */
 export function initApp(folder: string, cluster: string, eks?: EksCluster): readonly string[] {
   const files = {
     'clusters.yaml': clustersFile(cluster, eks),
@@ -48,5 +48,7 @@ export function initApp(folder: string, cluster: string, eks?: EksCluster): read
   const written = existsSync(join(folder, '.gitignore')) ? files : { ...files, '.gitignore': 'node_modules/\ncdk.out/\n' };
   for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text);
   const lacking = eks && !takesAccessEntries(eks) ? [`before the first deploy, so that EKS takes access entries: ${accessEntriesCommand(eks)}`] : [];
-  return [...Object.keys(written).map((name) => `wrote ${name}`), ...lacking];
+  const edit = eks ? [] : ['next: set clusterName in clusters.yaml to the name of the EKS cluster'];
+  const commands = 'then: npx fleet-endpoints config check; npx cdk synth --quiet; the deploy is in getting-started.md';
+  return [...Object.keys(written).map((name) => `wrote ${name}`), ...edit, commands, ...lacking];
 }

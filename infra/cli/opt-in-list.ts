@@ -7,11 +7,12 @@ import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
+import { counted } from './counted.ts';
 import { readServices } from './list-services.ts';
 
 export async function optInLines(table: Table, cluster: ClusterRecord): Promise<readonly string[]> {
   const annotated = (await readServices(table, cluster.id)).filter((s) => s.metadata.annotations?.[annotationSelector] !== undefined);
-  const heading = `${cluster.id}  opt-in ${cluster.optIn}, mode ${cluster.mode}: ${annotated.length} services have the annotation ${annotationSelector}`;
+  const heading = `${cluster.id}  opt-in ${cluster.optIn}, mode ${cluster.mode}: ${counted(annotated.length, 'Service')} with the annotation ${annotationSelector}`;
   const each = await concurrently(16, annotated, (service) => linesOf(table, cluster, service));
   return [heading, ...each.flat()];
 }

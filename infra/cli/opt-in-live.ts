@@ -6,6 +6,7 @@ import { labelServiceName } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { isLeftover, isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { ClusterReader } from './cluster-reader.ts';
+import { counted } from './counted.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
 
 /** A Service and its surroundings, as the cluster has them now. */
@@ -101,7 +102,7 @@ const gatesOf = ({ spec }: Pod): readonly string[] => (spec?.readinessGates ?? [
 
 function readinessGates({ pods }: LiveService): OptInFinding {
   const gated = pods.filter((pod) => gatesOf(pod).length > 0);
-  if (gated.length === 0) return point('ReadinessGates', 'fine', `none of ${pods.length} pods has a readiness gate of a load balancer`);
+  if (gated.length === 0) return point('ReadinessGates', 'fine', `no readiness gate of a load balancer in ${counted(pods.length, 'pod')}`);
   const gates = [...new Set(gated.flatMap(gatesOf))].join(', ');
   return point(
     'ReadinessGates',
@@ -132,6 +133,8 @@ function otherWriters({ endpoints, slices }: LiveService, cleanup: boolean): Opt
   return point(
     'OtherWriters',
     'fine',
-    left.length > 0 ? `after the hand-over the hub deletes ${left.length} objects of the built-in controllers` : 'no objects of other writers',
+    left.length > 0
+      ? `after the hand-over the hub deletes ${counted(left.length, 'object')} of the built-in controllers`
+      : 'no objects of other writers',
   );
 }

@@ -11,6 +11,7 @@ import { readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { counted } from './counted.ts';
 import { readServices } from './list-services.ts';
 import { say } from './printable.ts';
 import { listedNames } from './unknown-service.ts';
@@ -41,10 +42,8 @@ export async function withdraw(
     );
   }
   if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or deregistered meanwhile`);
-  await note(
-    `slices of ${withdrawn.length} services that opt in are withdrawn${orphans.length > 0 ? ` with --override: ${listedNames(orphans)}` : ''}`,
-  );
-  say(`${id}  slices of ${withdrawn.length} services are being deleted, ${await wake()}`);
+  await note(`slices of ${counted(withdrawn.length, 'Service')} withdrawn${orphans.length > 0 ? ` with --override: ${listedNames(orphans)}` : ''}`);
+  say(`${id}  slices of ${counted(withdrawn.length, 'Service')} are being deleted, ${await wake()}`);
   const end = now() + waitMs;
   // A run that began before the switch may still write. Services that opt in are therefore checked until a run has followed the switch.
   let left: readonly Service[] = services.filter((service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in');

@@ -20,6 +20,8 @@ export interface RebuildDeps {
   readonly wait: (ms: number) => Promise<unknown>;
   readonly say: (line: string) => void;
   readonly who: string;
+  /** Resolves to false if there is no such relay. Undefined for a deployed hub, whose relays are beyond reach. */
+  readonly restartRelay?: ((cluster: string) => Promise<boolean>) | undefined;
 }
 
 export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): Promise<void> {
@@ -34,7 +36,9 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
   say(`${await clear(table, new Set(begun.map((cluster) => cluster.id)), say)} records forgotten`);
   for (const cluster of begun) {
     const former = await comeBack(deps, cluster);
-    say(`${cluster.id}  registered again, ${former.mode}: restart its relay, which begins with first lists`);
+    const isRestarted = (await deps.restartRelay?.(cluster.id)) ?? false;
+    const relay = isRestarted ? 'its relay is restarted, and begins' : 'restart its relay, which begins';
+    say(`${cluster.id}  registered again, ${former.mode}: ${relay} with first lists`);
   }
 }
 

@@ -34,7 +34,7 @@ Examples:
 
 const list = (): Command =>
   withOutput(withHub(new Command('list')), ['json', 'yaml', 'name'])
-    .description('mode, relay and differences of each')
+    .description('mode, relay and differences')
     .action(async (choice: Chosen) => {
       const { listOfClusters } = await import('#infra/cli/cluster-list.ts');
       await listOfClusters(await hubOf(choice), printingOf(choice));
@@ -62,10 +62,10 @@ const switching = (verb: 'pause' | 'shadow' | 'active', description: string): Co
       await switchClusters(named(verb, await hubOf(values)), verb, chosen, values);
     });
 
-const pause = (): Command => switching('pause', 'nothing is written any more');
-const shadow = (): Command => switching('shadow', 'compares, writes for opt-ins alone');
+const pause = (): Command => switching('pause', 'stops all writes');
+const shadow = (): Command => switching('shadow', 'compares; writes only opt-ins');
 const active = (): Command =>
-  switching('active', 'writes; checks first')
+  switching('active', 'checks, then writes')
     .option('--controllers-off', "confirms that the cluster's own two controllers are off")
     .option('--quiet-for <seconds>', 'required time without a difference in shadow mode', milliseconds)
     .option('--namespace <name>', 'namespace of the check that the own controllers are off')
@@ -73,8 +73,8 @@ const active = (): Command =>
 
 const optIn = (): Command =>
   withHub(new Command('opt-in'))
-    .summary('for Services that opt in')
-    .description('for Services that opt in; lists them without a mode')
+    .summary('lists or switches opt-in')
+    .description('Lists the Services that opt in; with a mode switches the writes for them.')
     .argument('<cluster>', 'its id')
     .addArgument(new Argument('[mode]', 'what is done for them; active checks first').choices(optIns))
     .option('--reason <text>', 'for the audit record')
@@ -100,7 +100,7 @@ type SetValues = Omit<SetSwitchOptions, 'id'> & HubChoice;
 
 const imports = (): Command =>
   ofSet('imports')
-    .summary('of what other clusters export')
+    .summary('shows or switches imports')
     .description('Switches imports of Services that other clusters of the set export; without a mode shows the state.')
     .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
     .option('--withdraw', 'with off: deletes the imports first')
@@ -116,7 +116,7 @@ const imports = (): Command =>
 
 const exports = (): Command =>
   ofSet('exports')
-    .summary('what it may export')
+    .summary('shows or sets exports')
     .description('Sets the namespaces whose Services it may export; without them shows the state.')
     .argument('[namespaces]', 'all, none, or names with "," between them')
     .action(async (id: string, namespaces: string | undefined, values: SetValues) => {
@@ -139,14 +139,16 @@ const register = (): Command =>
     });
 
 const rebuild = (): Command =>
-  forClusters('rebuild', 'empties its table and fills it again').action(async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
-    const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }] = await Promise.all([
+  forClusters('rebuild', 'empties and refills its records').action(async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
+    const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }, { restartLocalRelay }] = await Promise.all([
       import('#infra/cli/rebuild.ts'),
       import('#infra/cli/connect-hub.ts'),
       import('#infra/cli/printable.ts'),
+      import('#infra/cli/restart-local-relay.ts'),
     ]);
-    const { table, now } = named('rebuild', await hubOf(choice));
-    await rebuildClusters({ table, now, wait: sleep, say, who: userInfo().username }, await chosenClusters(table, chosen, all));
+    const { table, now, consoleUrl } = named('rebuild', await hubOf(choice));
+    const restartRelay = consoleUrl === undefined ? undefined : (id: string) => restartLocalRelay(consoleUrl, id);
+    await rebuildClusters({ table, now, wait: sleep, say, who: userInfo().username, restartRelay }, await chosenClusters(table, chosen, all));
   });
 
 /** Prints the hub's name, so that the operator sees which hub a switch affects. */

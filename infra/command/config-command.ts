@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { counted } from '#infra/cli/counted.ts';
 import type { Config } from '#infra/config/config.ts';
 
 interface CheckOptions {
@@ -48,7 +49,7 @@ const check = (): Command =>
       if (policy) return printPolicy(config);
       if (account) return askAccount(config, json ?? false);
       const { hub, clusters } = config;
-      console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${clusters.length} clusters, no mistakes`);
+      console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${counted(clusters.length, 'cluster')}, no mistakes`);
     });
 
 async function printPolicy(config: Config): Promise<void> {

@@ -53,7 +53,22 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
     all.addCommand(command);
   // Adds the commands `completion` and, hidden, `complete`, which the shells call.
   const completed = tab(all, { completionCommandName: 'completion' });
+  all.commands
+    .find((command) => command.name() === 'completion')
+    ?.summary("prints a shell's completion script")
+    .action((shell: string) => printScript(completed, shell));
   return { all: answering(all), completed };
+}
+
+/** The library's constants are `readonly`, so a shell that reads the script twice, or another tool's, would print errors. */
+function printScript(completed: ReturnType<typeof tab>, shell: string): void {
+  const { log } = console;
+  console.log = (text: string) => log(text.replace(/^readonly /gm, ''));
+  try {
+    completed.setup(packageName, packageName, shell);
+  } finally {
+    console.log = log;
+  }
 }
 
 /** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. */

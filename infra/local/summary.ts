@@ -10,10 +10,10 @@ export function summary(store: MetricsStore): string {
   };
   const put = [
     `${count('EventsIn')} events`,
-    `${count('SyncsWritten')} syncs wrote, ${count('SyncsUnchanged')} found nothing to write, ${count('SyncsFailed')} failed`,
-    `${count('WritesEndpoints')} + ${count('WritesSlices')} writes`,
+    `${count('SyncsWritten') + count('SyncsUnchanged') + count('SyncsFailed')} runs, ${count('SyncsFailed')} failed`,
+    `${count('WritesEndpoints')} writes of Endpoints, ${count('WritesSlices')} of slices`,
     `latency p50 ${ms(0.5)}, p99 ${ms(0.99)}`,
-    `${queued(/-(events|syncs)$/)} waiting`,
+    `${queued(/-(events|syncs)$/)} messages queued`,
   ];
   const aside = [
     ['dead letters', queued(/-dead$/)],

@@ -96,6 +96,15 @@ it('runs that had begun are waited for before anything is forgotten', async () =
   expect(heldWhenAsked).toBeGreaterThan(10);
 });
 
+it('a local run restarts the relay of the cluster, and the output of a deployed hub asks for it', async () => {
+  const restarted: string[] = [];
+  const restartRelay = async (id: string): Promise<boolean> => restarted.push(id) > 0;
+  await rebuild({ ...depsOf(await running()), restartRelay }, [cluster]);
+  expect([restarted, said.at(-1)]).toEqual([[cluster], `${cluster}  registered again, active: its relay is restarted, and begins with first lists`]);
+  await rebuild(depsOf(await running()), [cluster]);
+  expect(said.at(-1)).toBe(`${cluster}  registered again, active: restart its relay, which begins with first lists`);
+});
+
 it('a rebuild that died half-way is continued, in the mode that the cluster had before', async () => {
   const small = await running();
   const { world, pass } = small;

@@ -21,6 +21,8 @@ const filters: readonly { readonly title: string; readonly isShown?: (entry: Ser
 
 const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' => (ready === selected ? 'good' : ready === 0 ? 'bad' : 'fair');
 
+const servicesText = (count: number): string => `${count} ${count === 1 ? 'service' : 'services'}`;
+
 export function servicesView(cluster: string, clusters: readonly string[], chosen: Chosen) {
   let all: readonly ServiceEntry[] = [];
   let shown = '';
@@ -72,7 +74,7 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;
-    count.textContent = found.length === all.length ? `${all.length} services` : `${found.length} of ${all.length} services`;
+    count.textContent = found.length === all.length ? servicesText(all.length) : `${found.length} of ${servicesText(all.length)}`;
     names.replaceChildren(
       ...[...Map.groupBy(found, (s) => s.namespace)].flatMap(([namespace, services]) => [
         h('h3', {}, namespace),

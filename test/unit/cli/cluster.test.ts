@@ -224,7 +224,7 @@ describe('services that opt in', () => {
   it.concurrent('services that opt in are listed with who writes them and what would be written', { timeout: 60_000 }, async () => {
     await withService('listed', { ports: [{ port: 80 }] });
     expect((await cluster('opt-in', 'listed')).output).toMatch(
-      /listed {2}opt-in active, mode shadow: 1 services have the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
+      /listed {2}opt-in active, mode shadow: 1 Service with the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
     );
     await switchOptIn(hub.table, 'listed', 'shadow');
     await saveDifference(hub.table, key('listed'), { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false });
@@ -258,7 +258,7 @@ describe('services that opt in', () => {
     expect(audits).toHaveLength(3);
     expect(audits).toEqual(
       expect.arrayContaining([
-        'slices of 1 services that opt in are withdrawn with --override: ns/web',
+        'slices of 1 Service withdrawn with --override: ns/web',
         expect.stringContaining('slices of'),
         'opt-in active → off with --override',
       ]),

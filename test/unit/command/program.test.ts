@@ -111,6 +111,14 @@ describe('completion', () => {
     expect(/fleet-endpoints[^\n]* complete\b/.test(out)).toBe(true);
   });
 
+  it('bash may read the script twice without an error', { timeout: 60_000 }, async () => {
+    const { out } = await run('completion', 'bash');
+    const [failure, errors] = await new Promise<readonly [unknown, string]>((resolve) => {
+      execFile('bash', ['-c', 'eval "$0" && eval "$0"', out], (error, _, stderr) => resolve([error, stderr]));
+    });
+    expect([failure, errors]).toEqual([null, '']);
+  });
+
   it.concurrent.each([
     [['clu'], ['cluster']],
     [

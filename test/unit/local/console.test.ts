@@ -75,7 +75,7 @@ it('the Prometheus page has no states of the fleet, whose newest value belongs t
 
 it('sums a run up in one line', () => {
   expect(summary(filledStore())).toBe(
-    '7 events · 0 syncs wrote, 0 found nothing to write, 0 failed · 0 + 0 writes · latency p50 20 ms, p99 400 ms · 7 waiting · 2 dead letters',
+    '7 events · 0 runs, 0 failed · 0 writes of Endpoints, 0 of slices · latency p50 20 ms, p99 400 ms · 7 messages queued · 2 dead letters',
   );
 });
 
