@@ -2,15 +2,20 @@
  * `npm run bench -- scale`: the limit of AWS that a hub meets first, by its clusters and their changes. Work and times are those of counted runs of the
  * real ingest and sync in virtual time; limits are those of an account without a raised quota (scale/aws-limits.ts). The same on every machine.
  */
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { lambda } from './cost/prices.ts';
+import { sdkMs } from './latency/distributions.ts';
 import { percentile } from './latency/percentile.ts';
 import { limits } from './scale/aws-limits.ts';
 import { type Load, measureLoad, measureRelist, measureWakeAll, podsOfService, servicesOfCluster, type Work } from './scale/measured-load.ts';
 import { concurrencyOf, type Demand, demandsOf, drainOf, waitSeconds } from './scale/saturation.ts';
+import { wakeAfterSilence } from './scale/silent-source.ts';
 
 const fleets = [1, 10, 100, 1_000];
 const rates = [0.1, 1, 10];
 const monthSeconds = 30 * 24 * 3600;
+/** Sweep's timeout (infra/stages/sweep-stage.ts), less its reserve. */
+const sweepRunSeconds = 55 - defaultLimits.sweep.reserveMs / 1000;
 const seconds = { ingest: lambda.ingest.batchMs / 1000, sync: lambda.sync.batchMs / 1000 };
 
 const loads: Load[] = [];
@@ -84,4 +89,13 @@ for (const { what, work } of bursts)
     });
     console.log(`| ${[`${what}${isNewTable ? ', table never busier' : ''}`, ...cells, work.dollars.toFixed(3)].join(' | ')} |`);
   }
+console.log('\nA source of a set falls silent: sweep wakes each importer of each of its exports\n');
+console.log('| exports | importers | calls | seconds that the calls take | seconds of processor | runs of sweep |');
+console.log('| --- | --- | --- | --- | --- | --- |');
+for (const exports of [50, 200, 1_000]) {
+  const { calls, seconds: ofCalls } = await wakeAfterSilence({ exports, importers: 99 });
+  const ofProcessor = (calls * sdkMs) / 1000;
+  const runs = Math.ceil(Math.max(ofCalls, ofProcessor) / sweepRunSeconds);
+  console.log(`| ${[exports, 99, calls, ofCalls.toFixed(1), ofProcessor.toFixed(0), runs].join(' | ')} |`);
+}
 console.log(`\nLimits: ${JSON.stringify(limits)}`);
