@@ -11,13 +11,15 @@ const app = new App({ analyticsReporting: false });
 const env = { account: '111122223333', region: 'eu-central-1' };
 const roleNamed = (stack: Stack, name: string) => Role.fromRoleName(stack, name, name);
 
+// By attributes: a look-up takes credentials.
+const network = { vpcId: 'vpc-0123456789abcdef0', availabilityZones: ['eu-central-1a'], privateSubnetIds: ['subnet-0123456789abcdef0'] };
 const platform = new Stack(app, 'Platform', { env });
 const hub = new FleetHub(platform, 'Hub', {
   name: 'Fleet',
   alarms: { pageTopic: new Topic(platform, 'Page') },
   logRetention: RetentionDays.ONE_MONTH,
   removalPolicy: RemovalPolicy.DESTROY,
-  vpc: new Vpc(platform, 'Vpc', { availabilityZones: ['eu-central-1a', 'eu-central-1b'] }),
+  vpc: Vpc.fromVpcAttributes(platform, 'Vpc', network),
 });
 hub.grantOperate(roleNamed(platform, 'on-call'));
 hub.grantRead(roleNamed(platform, 'developer'));
