@@ -33,6 +33,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['npx cdk destroy', 'test/deploy runs it with the address of its cloud, and without the question'],
   ['npx cdk diff', 'it reads what test/deploy deploys'],
   ['npx cdk deploy FleetEndpoints-', 'the local cloud finds what has drifted and does not put it right'],
+  ['cdk destroy', 'a part of a command: test/deploy runs it with the address of its cloud'],
   ['cdk deploy --revert-drift', 'the local cloud finds what has drifted and does not put it right'],
   ['kubectl -n fleet-endpoints rollout status', 'the control planes of tests have no kubelet, so no pod starts'],
   ['kubectl apply --dry-run=server', 'test/deploy runs it with each form of the manifest'],
