@@ -13,7 +13,8 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { metaKey } from '#shared/store/keys.ts';
+import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
+import { metaKey, setKey } from '#shared/store/keys.ts';
 import { namespace as aNamespace, importer as anImporter, exporter, object, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
@@ -126,6 +127,12 @@ describe('a service that two clusters export', () => {
     expect(world.metrics.get('ExportsRefused')).toBeGreaterThan(0);
     // One that is among them stays among them.
     world.of('b').store.apply(named('two', service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] })));
+    await world.pass(10);
+    expect(exported()).toEqual(['one', 'two']);
+    // A run that was cut short leaves the mark without the entry. It does not count against the export itself.
+    await world.table.delete(setKey('default', 'shop', 'two', 'E', 'b'));
+    await saveExportMark(world.table, { set: 'default', namespace: 'shop', name: 'two' }, 'b', 'pending');
+    world.of('b').store.apply(named('two', service()));
     await world.pass(10);
     expect(exported()).toEqual(['one', 'two']);
     world.of('b').store.remove('ServiceExport', 'shop', 'one');

@@ -50,5 +50,5 @@ async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id
   if (!serviceExport) return false;
   const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));
   // The run that saves the entry is still to come, unless the exports of the namespace are too many.
-  return checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace }, validity)).exported !== undefined;
+  return checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace, name }, validity)).exported !== undefined;
 }
