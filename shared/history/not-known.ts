@@ -23,6 +23,7 @@ export interface SwitchesAsked {
 }
 
 const wasCutShort = 'a run was cut short, and no record has what it wrote';
+const wasUnanswered = 'the last run before that did not complete, and a write without an answer may have taken effect';
 const notKept = 'the hub does not write in it and keeps no history';
 
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
@@ -42,7 +43,10 @@ export function whyNotKnown(
   const isTakenOver = last !== undefined && mode === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last);
   // A run without a record may have made the hub the writer again.
   const isCutShort = records.some((r) => r.atMs > (last?.atMs ?? 0) && r.atMs <= (next?.atMs ?? Number.POSITIVE_INFINITY) && followsCutShort(r));
-  if (isCutShort && ((last?.writer === 'built-in' && !isTakenOver) || last?.writer === 'none')) return wasCutShort;
+  const hasNoWriter = (last?.writer === 'built-in' && !isTakenOver) || last?.writer === 'none';
+  if (isCutShort && hasNoWriter) return wasCutShort;
+  const newest = records.findLast((r) => effectiveMs(r) <= atMs);
+  if (hasNoWriter && newest && newest !== last && Object.keys(newest.endings).length > 0) return wasUnanswered;
   if (last?.writer === 'built-in' && !isTakenOver) {
     const isHandedBack = (last.deletes?.slices ?? 0) > 0;
     return `served by the built-in controllers since ${exactTime(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;

@@ -120,7 +120,8 @@ export class ListedThen {
         });
         const { records } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
         const isCutShort = records.some((r) => r.gap?.includes('cut short'));
-        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort });
+        const isUnanswered = Object.keys(records.findLast((r) => r.endedMs <= atMs)?.endings ?? {}).length > 0;
+        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isUnanswered });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
       }
     }
@@ -146,7 +147,7 @@ export class ListedThen {
     return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
   }
 
-  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort }: Asked): boolean {
+  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort, isUnanswered }: Asked): boolean {
     const { isBeside, awayMode, optInSwitches, goesBack, crashes, apiFailures, limits } = this.#profile;
     const mayBeLost = isCutShort || crashes + apiFailures > 0;
     const reason = summary.replace(/^Not known: /, '');
@@ -168,6 +169,7 @@ export class ListedThen {
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;
+    if (reason.startsWith('the last run before that did not complete')) return isUnanswered;
     return reason === 'the hub has not written the Service.' && (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service));
   }
 }
@@ -178,6 +180,8 @@ interface Asked {
   readonly marginMs: number;
   /** A record has a run before it that was cut short. */
   readonly isCutShort: boolean;
+  /** The last run before that time did not complete. */
+  readonly isUnanswered: boolean;
 }
 
 const lineOf = (place: string, { address, pod, state }: { readonly address: string; readonly pod: string; readonly state: string }): string =>

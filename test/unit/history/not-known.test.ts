@@ -29,6 +29,22 @@ it.each(['built-in', 'none'] as const)('a Service with the last writer %s may ha
   expect(whyNotKnown([{ ...last, gap: cutShort }, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
 });
 
+it.each(['built-in', 'none'] as const)('a Service with the last writer %s may have been written by a run that failed since', (writer) => {
+  const standing = { keptSinceMs: 0, switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' }, hasOutputs: false, whyNotNow: undefined };
+  const failed = { ...handedBack, writer: undefined, atMs: 50_000, endedMs: 50_000, writes: { endpoints: 0, slices: 0 } } as HistoryRecord;
+  const why = (endings: HistoryRecord['endings']) =>
+    whyNotKnown(
+      [
+        { ...handedBack, writer },
+        { ...failed, endings },
+      ],
+      standing,
+      66_000,
+    );
+  expect(why({ slices: { kind: 'failed', text: 'connection reset' } })).toMatch(/^the last run before that did not complete/);
+  expect(why({})).toMatch(/since .*38\.000Z/);
+});
+
 it('a Service whose only writer was cut short counts as written, and is not known', () => {
   const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: cutShort };
   const standing = { keptSinceMs: 0, switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' }, hasOutputs: false, whyNotNow: undefined };
