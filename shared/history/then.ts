@@ -1,6 +1,6 @@
 /** Computes the addresses at a past time: the current addresses without the changes of later records. */
 import { type Addresses, addressKey, type ListedAddress } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, type PodMoves } from './history-record.ts';
+import { effectiveMs, type HistoryRecord, isOfCluster, type PodMoves } from './history-record.ts';
 import { exactTime, placeText, recordKind, spanText, unsavedText } from './sentences.ts';
 
 /** An address with all places that had the same state. */
@@ -58,7 +58,7 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
     summary: summaryOf(listed, earlier, later, atMs),
     addresses: listed,
     gone: together(gone),
-    caveats: [...unsavedIn(earlier), ...unansweredIn(earlier), ...caveatsOf(later)],
+    caveats: [...unsavedIn(earlier), ...unansweredIn(earlier), ...takenIn(earlier, later), ...caveatsOf(later)],
   };
 }
 
@@ -132,6 +132,13 @@ function unansweredIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.at(-1);
   if (!last || Object.keys(last.endings).length === 0) return [];
   return [`${exactTime(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`];
+}
+
+/** Warns if the built-in controllers became the writer without a deletion by the hub: the Service was deleted and made again. */
+function takenIn(earlier: readonly HistoryRecord[], later: readonly HistoryRecord[]): readonly string[] {
+  const next = later.find(isOfCluster);
+  if (earlier.findLast(isOfCluster)?.writer !== 'opt-in' || next?.writer !== 'built-in' || (next.deletes?.slices ?? 0) > 0) return [];
+  return [`${exactTime(effectiveMs(next))} found the Service with the built-in controllers as its writer, since an unknown time`];
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {

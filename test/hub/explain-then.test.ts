@@ -140,6 +140,18 @@ describe('a service that is handed over', () => {
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringMatching(/^Not known: not written since /) });
   });
 
+  it('the time before a Service was found deleted and made again with a selector is uncertain, although no address was listed', async () => {
+    const { world, pass } = await smallCluster([optedIn()], beside);
+    await pass(10);
+    world.store.remove('Service', 'default', 'svc');
+    for (const { metadata } of world.store.list('EndpointSlice', 'default')) world.store.remove('EndpointSlice', 'default', metadata.name);
+    const before = world.now - 1;
+    const service = aService();
+    world.store.apply({ ...service, metadata: { ...service.metadata, uid: 'again' } });
+    await pass(20);
+    expect((await then(world, before)).caveats).toEqual([expect.stringMatching(/built-in controllers as its writer, since an unknown time$/)]);
+  });
+
   it('a Service that the hub has not written is not known for that reason alone', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)], beside);
     await pass(10);
