@@ -12,9 +12,11 @@ import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import { encodeProjection } from '#shared/kube/projection.ts';
+import type { EndpointSlice, Namespace, Service } from '#shared/kube/types.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
-import { metaKey, setKey } from '#shared/store/keys.ts';
+import { metaKey, objectKey, setKey } from '#shared/store/keys.ts';
+import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { namespace as aNamespace, importer as anImporter, exporter, object, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
@@ -100,6 +102,22 @@ describe('a service that two clusters export', () => {
       expect(derivedIn(world, id)).toBeUndefined();
       expect(slicesIn(world, id)).toEqual([]);
     }
+  });
+
+  it('an import whose last export ended while its namespace was going is deleted when the namespace is there again', async () => {
+    const world = await three();
+    await world.pass(10);
+    expect(importIn(world, 'a')).toBeDefined();
+    const known = await readObject({ table: world.table, cluster: 'a' }, 'Namespace', '', 'shop');
+    const { metadata } = decodeObjectOf('Namespace', known) as Namespace;
+    const going = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Namespace;
+    await world.table.update(objectKey('a', 'Namespace', '', 'shop'), { set: { o: encodeProjection('Namespace', going) } });
+    for (const id of ['b', 'c']) world.of(id).store.remove('ServiceExport', 'shop', 'web');
+    await world.pass(10);
+    expect(importIn(world, 'a')).toBeDefined();
+    world.of('a').store.apply({ ...(namespace as RawObject), metadata: { name: 'shop', uid: 'again' } });
+    await world.pass(10);
+    expect(importIn(world, 'a')).toBeUndefined();
   });
 
   it('a cluster exports a limited number of Services of a namespace: the others report this, and take the place of a deleted one (MC-59)', async () => {

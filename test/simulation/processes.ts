@@ -120,7 +120,7 @@ export class Processes {
       (level: string) =>
       (message: string, fields: Fields = {}): void => {
         actor.trace(`${level}: ${message} ${this.surroundings.trace ? JSON.stringify(fields) : ''}`);
-        if (message === 'sweep enqueues the services') actor.hasFailed = true;
+        if (message === 'sweep enqueues the services' || message === 'run failed unexpectedly') actor.hasFailed = true;
         if (message === 'run failed unexpectedly' && !/Provisioned|lost|did not answer/.test(String(fields['error'])))
           this.world.fail(`${message}: ${String(fields['error'])}`);
       };

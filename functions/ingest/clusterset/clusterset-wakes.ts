@@ -94,9 +94,12 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
   for (const { kind, record } of effects.pending) {
     const { namespace, name } = record;
     if (kind === 'ServiceImport') wake(namespace, name);
-    if (kind === 'Namespace') ofNames.push({ namespace: name, isConcerned: () => true });
     // A deleted Service has no labels any more, so its import is found by the derived name.
     if (kind === 'Service' && name.startsWith(derivedPrefix)) ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === name });
+    if (kind !== 'Namespace') continue;
+    ofNames.push({ namespace: name, isConcerned: () => true });
+    // The last export of a name may have ended while the namespace was going.
+    for await (const held of objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceImport', name)) wake(name, held.name);
   }
   const slices = new Map(effects.importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));
   for (const { namespace, derived } of slices.values())
