@@ -10,6 +10,11 @@ const hints = (h: Hands, service: string): number =>
     .slices(service)
     .flatMap((s) => s.endpoints ?? [])
     .filter((e) => e.hints).length;
+const ready = (h: Hands, service: string): number =>
+  h
+    .slices(service)
+    .flatMap((s) => s.endpoints ?? [])
+    .filter((e) => e.conditions?.ready).length;
 const onLost = (h: Hands, service: string): number =>
   h
     .slices(service)
@@ -57,7 +62,12 @@ export const topology: Chapter = [
     until: (h) => hints(h, 'auto') === 0,
     several: true,
   },
-  { what: 'ready again', play: (h) => h.ready(true, ...numbers(1, 4).map((n) => `zones-${n}`)), several: true },
+  {
+    what: 'ready again',
+    play: (h) => h.ready(true, ...numbers(1, 4).map((n) => `zones-${n}`)),
+    until: (h) => ready(h, 'zones') === 6 && ready(h, 'auto') === 6,
+    several: true,
+  },
   { what: 'hints off', play: (h) => h.patch('auto', auto(null)), until: (h) => hints(h, 'auto') === 0 },
   {
     what: 'the annotation before the traffic distribution',
