@@ -59,7 +59,7 @@ export const topology: Chapter = [
   {
     what: 'fewer ready pods than zones',
     play: (h) => h.ready(false, ...numbers(1, 4).map((n) => `zones-${n}`)),
-    until: (h) => hints(h, 'auto') === 0,
+    until: (h) => hints(h, 'auto') === 0 && ready(h, 'zones') === 2 && ready(h, 'auto') === 2,
     several: true,
   },
   {
