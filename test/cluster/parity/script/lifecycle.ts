@@ -17,7 +17,12 @@ async function isOwn(h: Hands): Promise<boolean> {
 /** Services and namespaces that are deleted and made again. */
 export const lifecycle: Chapter = [
   { what: 'a service before its pods', play: make },
-  { what: 'its pods', play: (h) => h.pods('life', [1, 2], { labels }), several: true },
+  {
+    what: 'its pods',
+    play: (h) => h.pods('life', [1, 2], { labels }),
+    until: (h) => h.slices('life').flatMap((s) => s.endpoints ?? []).length === 2,
+    several: true,
+  },
   { what: 'the service deleted', play: unmake, until: (h) => h.endpoints('life') === undefined && h.slices('life').length === 0 },
   { what: 'pods change meanwhile', play: (h) => h.ready(false, 'life-1') },
   { what: 'the service made again', play: make, until: isOwn },
