@@ -61,8 +61,8 @@ function collect(answer: NodeJS.ReadableStream): Promise<Uint8Array> {
  * Configuration of the clients that are called for each event and each run. Most of a call's processor time is the client's own. Together with
  * `forFrequentCalls`, these settings save a third of it (npm run bench -- sdk).
  *
- * - `cacheMiddleware`: The chain of handlers is built once for each kind of command. It cannot be extended later, and calls cannot have options.
- * - `logger` without `info`: The SDK copies each input and output without its secrets for `info`, even for its own logger, which writes nothing.
+ * - `cacheMiddleware`: The SDK builds the chain of handlers once for each kind of command. Middleware added afterwards has no effect, and a call with options builds its own chain.
+ * - `logger` without `info`: The SDK would copy each input and output for `info`. Even its default logger, which writes nothing, gets these copies.
  */
 export const frequentCallConfig = {
   ...awsClientConfig,

@@ -31,10 +31,16 @@ export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster:
   }
 }
 
+/** Returns true if every check is ok. */
+export function printChecks(id: string, checks: readonly Check[]): boolean {
+  for (const { check, ok, detail } of checks) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
+  return checks.every(({ ok }) => ok);
+}
+
 export interface RequiredRights {
   readonly what: Exclude<AskedFor, 'active'>;
   readonly toAllow: string;
-  /** What becomes of the switch, after the cluster's id. */
+  /** The state of the switch without the rights, as a predicate after the cluster's id. */
   readonly refusal: string;
 }
 
@@ -46,8 +52,7 @@ export async function requireRights(hub: Hub, cluster: ClusterRecord, { what, to
   const { id } = cluster;
   if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
   const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, what))];
-  for (const { check, ok, detail } of findings) say(`${id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-  if (findings.every((f) => f.ok)) return;
+  if (printChecks(id, findings)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toAllow}`);
   throw new UsageError(`${id} ${refusal}: see above; --override switches it anyway`);
 }

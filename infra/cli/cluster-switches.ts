@@ -76,7 +76,7 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
   });
   await concurrently(8, switched, async (cluster) => {
     if (!cluster) return;
-    // A pause enqueues no service, because a paused cluster has no runs. The switch back enqueues every service.
+    // Runs end at once in a paused cluster, so only the switch back enqueues its services.
     say(`${cluster.id}  ${cluster.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, cluster.id)}`}`);
     if (stops(cluster, mode))
       say(`${cluster.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(cluster)}`);

@@ -68,7 +68,7 @@ export interface Hub {
   readonly dynamodb: DynamoDBClient;
   readonly directory: QueueDirectory;
   readonly connectionsFile: string | undefined;
-  /** Of a local run. */
+  /** The console's address in a local run. */
   readonly consoleUrl?: string;
   /** ms since the epoch, by the hub's clock. */
   readonly now: () => number;

@@ -1,5 +1,5 @@
 /** Points that the relay's projection cannot answer: the selector's owner, readiness gates, load balancers and objects of other writers. */
-import { collectionPath, objectPath } from '#shared/cluster-api/resources.ts';
+import { collectionPath, labelSelectorOf, objectPath } from '#shared/cluster-api/resources.ts';
 import { isKubectl } from '#shared/kube/field-managers.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
@@ -24,12 +24,7 @@ export interface LiveService {
 const maxPods = 500;
 
 export async function readLive(reader: ClusterReader, namespace: string, name: string, selector: Labels): Promise<LiveService> {
-  const byLabel = (labels: Labels): string =>
-    encodeURIComponent(
-      Object.entries(labels)
-        .map(([key, value]) => `${key}=${value}`)
-        .join(','),
-    );
+  const byLabel = (labels: Labels): string => encodeURIComponent(labelSelectorOf(labels));
   const [service, pods, endpoints, slices, bindings] = await Promise.all([
     reader.get(objectPath('Service', namespace, name)),
     reader.get(`${collectionPath('Pod', namespace)}?labelSelector=${byLabel(selector)}&limit=${maxPods}`),
@@ -55,7 +50,7 @@ interface TargetGroupBinding {
   readonly spec?: { readonly serviceRef?: { readonly name?: string } };
 }
 
-/** Of the AWS Load Balancer Controller. A cluster without it lacks the path. */
+/** The AWS Load Balancer Controller brings the kind. A cluster without it lacks the path. */
 async function readBindings(reader: ClusterReader, namespace: string, name: string): Promise<LiveService['bindings']> {
   try {
     const path = `/apis/elbv2.k8s.aws/v1beta1/namespaces/${encodeURIComponent(namespace)}/targetgroupbindings`;
@@ -120,9 +115,11 @@ function loadBalancer({ service, bindings }: LiveService): OptInFinding {
 }
 
 function otherWriters({ endpoints, slices }: LiveService, cleanup: boolean): OptInFinding {
-  const objects = [...(endpoints ? [{ name: `Endpoints ${endpoints.metadata.name}`, object: endpoints }] : [])];
   const theirs = slices.filter((slice) => !isOptInSlice(slice));
-  const all = [...objects, ...theirs.map((object) => ({ name: `EndpointSlice ${object.metadata.name}`, object }))];
+  const all = [
+    ...(endpoints ? [{ name: `Endpoints ${endpoints.metadata.name}`, object: endpoints }] : []),
+    ...theirs.map((object) => ({ name: `EndpointSlice ${object.metadata.name}`, object })),
+  ];
   const left = all.filter(({ object }) => isLeftover(object));
   const stay = cleanup ? all.filter((entry) => !left.includes(entry)) : all;
   if (stay.length > 0) {

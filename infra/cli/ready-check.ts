@@ -4,7 +4,7 @@ import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordReady } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
-import { localApi, rightsFindings } from './ask-cluster.ts';
+import { localApi, printChecks, rightsFindings } from './ask-cluster.ts';
 import type { Hub } from './connect-hub.ts';
 import { readOverdueRuns } from './overdue-runs.ts';
 import {
@@ -17,7 +17,6 @@ import {
   shadowFindings,
   wasReady,
 } from './preflight.ts';
-import { say } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
 export async function checkReady(
@@ -29,8 +28,7 @@ export async function checkReady(
 ): Promise<void> {
   if (isActiveWithoutConflict(cluster)) return;
   const findings = await preflight(hub, cluster, quietMs, namespace, controllersDeclaredOff);
-  for (const { check, ok, detail } of findings) say(`${cluster.id}  ${ok ? 'ok  ' : 'NOT '} ${check}: ${detail}`);
-  if (findings.every((f) => f.ok)) return;
+  if (printChecks(cluster.id, findings)) return;
   if (!onlyControllersLeft(findings)) throw new UsageError(`${cluster.id} stays ${cluster.mode}: see above; --override switches it anyway`);
   if (!wasReady(cluster, hub.now())) await recordReady(hub.table, cluster.id, hub.now());
   throw new UsageError(

@@ -20,7 +20,7 @@ export interface RebuildDeps {
   readonly wait: (ms: number) => Promise<unknown>;
   readonly say: (line: string) => void;
   readonly who: string;
-  /** Resolves to false if there is no such relay. Undefined for a deployed hub, whose relays are beyond reach. */
+  /** Resolves to false if the local run lacks the cluster's relay. Undefined for a deployed hub, whose relays are beyond reach. */
   readonly restartRelay?: ((cluster: string) => Promise<boolean>) | undefined;
 }
 

@@ -87,7 +87,7 @@ const serviceOf = (query: URLSearchParams): ServiceKey => ({
   name: named(query, 'service'),
 });
 
-/** Returns a time, ms since the epoch, or undefined if the query has none. */
+/** Returns a time, ms since the epoch, or undefined if the query lacks it. */
 function timeIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;

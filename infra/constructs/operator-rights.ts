@@ -14,7 +14,7 @@ export interface Operated extends Construct {
 
 const readActions = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const writeActions = ['PutItem', 'UpdateItem'] as const;
-/** Records that say where a cluster's API, credentials and queues are: register's, and those of administrators (stages/function.ts). */
+/** Keys of the records with each cluster's API, credentials and queues. Only register and administrators write them (stages/function.ts). */
 const ofRegister = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'];
 
 export function grantReading(hub: Operated, grantee: IGrantable): Grant {
@@ -49,7 +49,7 @@ export function grantOperating(hub: Operated, grantee: IGrantable): Grant {
     .combine(sqs([...dead, parked.queueArn, quarantine.queueArn], 'ReceiveMessage', 'ChangeMessageVisibility', 'DeleteMessage'));
 }
 
-/** Throws for a grantee without an ARN: the queues' policies name those who may send. */
+/** Throws for a grantee without an ARN, because the queues' policies name each sender by its ARN. */
 export function arnOf(grantee: IGrantable): string {
   const [arn] = [grantee.grantPrincipal.policyFragment.principalJson['AWS']].flat();
   if (typeof arn !== 'string') throw new Error(`${grantee.grantPrincipal} has no ARN in IAM: a role or a user is needed`);

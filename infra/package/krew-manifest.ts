@@ -10,7 +10,7 @@ export interface PackageFacts {
 
 export const pluginName = 'endpoints';
 
-/** The archive is the one that `npm publish` uploads, at its address in npm's registry. `sha256` is its hash. */
+/** Krew downloads the archive that `npm publish` uploads to npm's registry. `sha256` is the hash of this archive. */
 export function krewManifest({ name, version, engines, bin }: PackageFacts, sha256: string): string {
   const program = bin[`kubectl-${pluginName}`];
   if (program === undefined) throw new Error(`package.json has no bin kubectl-${pluginName}: there is ${Object.keys(bin).join(', ')}`);

@@ -5,7 +5,7 @@ import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
 import { mcsVersions } from './mcs-versions.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
-import { collectionPath, objectPath, resources } from './resources.ts';
+import { collectionPath, labelSelectorOf, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
 import { type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
 
@@ -113,11 +113,7 @@ async function listAll<K extends ApiKind, T>(
   { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,
   maxListBytes = Number.POSITIVE_INFINITY,
 ): Promise<ApiList<T>> {
-  const labelSelector =
-    labels &&
-    Object.entries(labels)
-      .map(([k, v]) => `${k}=${v}`)
-      .join(',');
+  const labelSelector = labels && labelSelectorOf(labels);
   const items: T[] = [];
   let resourceVersion = '';
   let bytes = 0;

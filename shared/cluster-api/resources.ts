@@ -1,4 +1,5 @@
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import type { ApiKind } from './port.ts';
 
 /** Where each kind lives in the API. */
@@ -20,6 +21,12 @@ export interface Resource {
   readonly plural: string;
   readonly namespaced: boolean;
 }
+
+/** Returns the value of the query parameter `labelSelector`, not encoded. */
+export const labelSelectorOf = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
 
 /** Path of the collection; `namespace` "" means the whole cluster. */
 export function collectionPath(kind: ApiKind, namespace: string): string {

@@ -22,7 +22,7 @@ const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/se
 /** The flapping service of the demonstration. */
 const flapping = '/#/services/demo-1/shop/ads';
 
-/** A local run has no secrets with credentials. */
+/** This widget is empty in a local run, which lacks secrets with credentials. */
 const withoutValues = 'Days until credentials end';
 
 /** Every series of the dashboard has a value. */

@@ -67,7 +67,7 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
           code: 1,
           verdicts: {
             'hub: concurrent executions of Lambda': 'wrong',
-            // The local cloud lacks the quota of stacks, and its EKS has no API server to describe.
+            // The local cloud lacks the quota of stacks, and its EKS describes a cluster without an API server.
             'hub: stacks of CloudFormation': 'unknown',
             'shop: version of EKS': 'unknown',
             'shop: Pod Identity agent': 'unknown',

@@ -1,4 +1,4 @@
-/** What an app does with a hub and a cluster after it has made them: rights of its people, alarms, dashboards, metrics. */
+/** Proves the members of FleetHub and FleetCluster: grants, alarms, dashboards and metrics. */
 import { readFileSync } from 'node:fs';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';

@@ -73,7 +73,7 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
 const pages = ['docs/getting-started.md', 'docs/upgrading.md', 'docs/runbook.md'];
 const own = /^npx fleet-endpoints /;
 
-/** Commands of the pages that no list has, and those that have left the pages. */
+/** Returns the commands of the pages that are missing from every list, and the listed commands that are missing from the pages. */
 export function unplanned(): readonly string[] {
   const found = new Set(pages.flatMap(commandsOf).flatMap(({ command }) => (own.test(command) ? [command.replace(own, '')] : [])));
   const planned = new Set([...reads, ...switches].map(({ text }) => text));

@@ -41,7 +41,7 @@ export class Actor {
   paused = false;
   /** The process failed a message that a formerly paused run has handled and deleted, so the message does not return. */
   isRelieved = false;
-  /** All messages of its batch came back, a run of a service or of sweep failed, or it left the wake-ups of a cluster to sweep: it may have sent no wake-ups. */
+  /** The process may have sent no wake-ups: its batch came back, a run failed, or it left the wake-ups of a cluster to sweep. */
   hasFailed = false;
   /** The warm container of the process, with its cached Pods. */
   container: object | undefined;

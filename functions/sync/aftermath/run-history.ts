@@ -54,7 +54,7 @@ function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun,
   log.warn('history lost', { ...service, error: String(error) });
 }
 
-/** From this run on the hub has no slices of the Service. They may have listed no address. */
+/** Returns true if the run ended the opt-in of the Service. Its slices may have been empty, so the changes alone do not show it. */
 const endsOptIn = ({ writer }: HistoryRecord, { inputs }: RunResult): boolean =>
   writer !== undefined && writer !== 'opt-in' && (inputs?.outputs.some(isOursByOptIn) ?? false);
 

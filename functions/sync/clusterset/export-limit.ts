@@ -23,10 +23,7 @@ export async function withinLimit(run: Exporting, validity: ExportValidity): Pro
     if (namespace === run.namespace) here++;
   }
   if (all > inCluster) return tooMany(`the cluster has more than ${inCluster.toLocaleString('en')} ServiceExports, which is the most`);
-  if (here <= inNamespace) return validity;
-  // A run that was cut short may have left the mark of this export without its entry.
-  const others = [...(await exportedHere(run))].filter((name) => name !== run.name);
-  if (others.length < inNamespace) return validity;
+  if (here <= inNamespace || (await othersExported(run)).size < inNamespace) return validity;
   return tooMany(`the cluster exports ${inNamespace.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most`);
 }
 
@@ -44,7 +41,7 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
     if (there.push(other.name) > 2 * maxExports) break;
   }
   if (there.length < maxExports) return;
-  const exported = await exportedHere(run);
+  const exported = await othersExported(run);
   const waiting = there.filter((other) => other !== name && !exported.has(other)).slice(0, wokenForPlace);
   const wakeUps = waiting.map((other) => wakeNow(namespace, exportWork(other)));
   await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, wakeUps);
@@ -53,6 +50,8 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
 /** More than one, for some are not valid. */
 const wokenForPlace = 10;
 
-async function exportedHere({ deps, cluster, namespace }: Exporting): Promise<ReadonlySet<string>> {
-  return new Set((await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))).map(({ name }) => name));
+/** The other exports of the namespace. A run that was cut short may have left the mark of this export without its entry. */
+async function othersExported({ deps, cluster, namespace, name: own }: Exporting): Promise<ReadonlySet<string>> {
+  const names = (await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))).map(({ name }) => name);
+  return new Set(names.filter((name) => name !== own));
 }

@@ -71,7 +71,7 @@ async function writeImport(run: ClustersetRun): Promise<Outcome> {
   }
 }
 
-/** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import that has no record yet wakes this run. */
+/** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import without a record wakes this run again. */
 async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun): Promise<boolean> {
   const { clusterset, lists, incarnation } = cluster;
   if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;

@@ -13,7 +13,7 @@ export function rangeQuery({ minutes, untilMs }: TimeRange, defaultMinutes: numb
   return `?minutes=${minutes}${untilMs === undefined ? '' : `&until=${minuteText(untilMs)}Z`}`;
 }
 
-/** Returns undefined if the hash has no range. Minutes that the source does not offer become the default. */
+/** Returns undefined for a hash without a range. Minutes that the source does not offer become the default. */
 export function parseRange(hash: string, choices: readonly number[]): TimeRange | undefined {
   const at = hash.indexOf('?');
   if (at < 0) return undefined;

@@ -1,5 +1,5 @@
 /** Actions of the script on the cluster, which are the same each time, with the same addresses and times. */
-import type { Service } from '#shared/kube/types.ts';
+import type { Endpoint, Service } from '#shared/kube/types.ts';
 import type { Api, Draft } from '#test/e2e/api.ts';
 import type { Observed } from '#test/e2e/observed.ts';
 import { newWorld, type PodSketch, type World } from '#test/e2e/world.ts';
@@ -18,6 +18,9 @@ export interface Hands extends Pick<World, 'api' | 'endpoints' | 'slices' | 'rem
   slice(service: string): string;
 }
 type Draftable = Omit<PodSketch, 'ips' | 'since'> & { readonly dual?: boolean; readonly ipv4?: boolean };
+
+/** The endpoints of all slices of a service. */
+export const inSlices = (h: Pick<Hands, 'slices'>, service: string): readonly Endpoint[] => h.slices(service).flatMap((s) => s.endpoints ?? []);
 
 export const numbers = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 export const pod = (prefix: string, number: number): string => `${prefix}-${number}`;

@@ -1,4 +1,4 @@
-/** What the live objects of a cluster mean for a Service that is about to opt in, and the check as data. */
+/** Proves which findings follow from the live objects of a cluster, and that the answer fits its schema. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { httpPort } from '#test/e2e/world.ts';
-import type { Hands } from '../hands.ts';
+import { type Hands, inSlices } from '../hands.ts';
 import type { Chapter } from '../step.ts';
 
 const labels = { app: 'life' };
@@ -20,7 +20,7 @@ export const lifecycle: Chapter = [
   {
     what: 'its pods',
     play: (h) => h.pods('life', [1, 2], { labels }),
-    until: (h) => h.slices('life').flatMap((s) => s.endpoints ?? []).length === 2,
+    until: (h) => inSlices(h, 'life').length === 2,
     several: true,
   },
   { what: 'the service deleted', play: unmake, until: (h) => h.endpoints('life') === undefined && h.slices('life').length === 0 },

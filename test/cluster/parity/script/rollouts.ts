@@ -1,5 +1,5 @@
 import { httpPort } from '#test/e2e/world.ts';
-import { type Hands, numbers, pod } from '../hands.ts';
+import { type Hands, inSlices, numbers, pod } from '../hands.ts';
 import type { Chapter } from '../step.ts';
 
 const selector = { app: 'web' };
@@ -7,8 +7,8 @@ const version = (n: number) => ({ labels: { ...selector, version: `v${n}` } });
 /** Ready addresses, once Endpoints and slices agree: on a busy machine a retry of upstream's may leave its slices behind for seconds. */
 function addresses(h: Hands): number {
   const inEndpoints = (h.endpoints('web')?.subsets ?? []).reduce((n, s) => n + (s.addresses?.length ?? 0), 0);
-  const inSlices = h.slices('web').reduce((n, s) => n + (s.endpoints ?? []).filter((e) => e.conditions?.ready).length, 0);
-  return inEndpoints === inSlices ? inEndpoints : Number.NaN;
+  const ready = inSlices(h, 'web').filter((e) => e.conditions?.ready).length;
+  return inEndpoints === ready ? inEndpoints : Number.NaN;
 }
 
 /** One service and its pods, as deployments come and go. */
@@ -21,7 +21,7 @@ export const rollouts: Chapter = [
   {
     what: 'a rollout adds pods that are not ready yet',
     play: (h) => h.pods('web', numbers(11, 13), { ...version(2), ready: false }),
-    until: (h) => h.slices('web').flatMap((s) => s.endpoints ?? []).length === 11,
+    until: (h) => inSlices(h, 'web').length === 11,
     several: true,
   },
   {

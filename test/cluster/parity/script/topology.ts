@@ -1,25 +1,13 @@
 import { httpPort } from '#test/e2e/world.ts';
-import { type Hands, numbers } from '../hands.ts';
+import { type Hands, inSlices, numbers } from '../hands.ts';
 import type { Chapter } from '../step.ts';
 
 const labels = { app: 'zones' };
 const lost = 'node-c';
 const auto = (value: string | null) => ({ metadata: { annotations: { 'service.kubernetes.io/topology-mode': value as string } } });
-const hints = (h: Hands, service: string): number =>
-  h
-    .slices(service)
-    .flatMap((s) => s.endpoints ?? [])
-    .filter((e) => e.hints).length;
-const ready = (h: Hands, service: string): number =>
-  h
-    .slices(service)
-    .flatMap((s) => s.endpoints ?? [])
-    .filter((e) => e.conditions?.ready).length;
-const onLost = (h: Hands, service: string): number =>
-  h
-    .slices(service)
-    .flatMap((s) => s.endpoints ?? [])
-    .filter((e) => e.nodeName === lost).length;
+const hints = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.hints).length;
+const ready = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.conditions?.ready).length;
+const onLost = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.nodeName === lost).length;
 
 const node = (h: Hands, name: string, zone: string) =>
   h.api.create('Node', '', {
@@ -86,11 +74,7 @@ export const topology: Chapter = [
   {
     what: 'its pod tells',
     play: (h) => h.ready(false, 'zones-5'),
-    until: (h) =>
-      h
-        .slices('zones')
-        .flatMap((s) => s.endpoints ?? [])
-        .some((e) => e.zone === 'zone-d'),
+    until: (h) => inSlices(h, 'zones').some((e) => e.zone === 'zone-d'),
   },
   { what: 'the node is gone, its pods stay', play: (h) => h.api.delete('Node', '', lost) },
   {
