@@ -1,5 +1,5 @@
 /** Explains a name that clusters of a set export (MC-95): its exporters, its importers, and the endpoints of each source. */
-import { isDeregistered } from '#shared/clusters/mode.ts';
+import { hasLeft } from '#shared/clusters/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';
@@ -19,9 +19,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   const { cluster, serviceExport, publishedExports, winner } = input;
   const own = input.importers.find((i) => i.record.id === cluster.id);
   const merged = mergeExports(
-    publishedExports.filter(
-      (published) => !isDeregistered(input.sources.find((s) => s.record.id === published.cluster)?.record ?? { mode: 'removed' }),
-    ),
+    publishedExports.filter(({ cluster: id }) => input.sources.some(({ record }) => record.id === id && !hasLeft(record))),
     { winner, precedence: cluster.clusterset.precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;

@@ -1,6 +1,6 @@
 /** The state of a source cluster in imports, with the reason. */
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
+import { hasLeft } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isListed } from '#shared/clusters/source-witness.ts';
 import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
@@ -17,7 +17,8 @@ const kept = 'its slices stay in every importer as they are';
 export function sourceStanding(record: ClusterRecord, now: number): SourceStanding {
   const { heartbeatAtMs } = record.relay;
   const isPaused = record.mode === 'paused';
-  if (isDeregistered(record)) return { state: 'left', why: 'the cluster is deregistered: its endpoints are withdrawn' };
+  if (hasLeft(record)) return { state: 'left', why: 'the cluster is deregistered: its endpoints are withdrawn' };
+  if (record.isRebuilding) return { state: 'silent', why: `an operator rebuilds its records: ${kept}` };
   const { source } = record;
   if (source?.state === 'evicted')
     return {

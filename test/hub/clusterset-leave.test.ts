@@ -1,6 +1,7 @@
 /** The state of the clusters of a set after one of them stops importing or exporting, or is rebuilt. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Hub } from '#infra/cli/connect-hub.ts';
+import { explain } from '#infra/cli/explain-service.ts';
 import { exportsCommand } from '#infra/cli/exports-switch.ts';
 import { importsCommand } from '#infra/cli/imports-switch.ts';
 import { rebuild } from '#infra/cli/rebuild.ts';
@@ -9,9 +10,10 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { exporter, foreignImport, importer, namespace } from '#test/support/set-objects.ts';
+import { exporter, foreignImport, importer, namespace, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 beforeEach(() => {
@@ -27,6 +29,10 @@ const addresses = (world: SetWorld, id: string) =>
   slicesIn(world, id)
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))
     .sort();
+const conflictOf = (world: SetWorld, id: string): unknown => {
+  const found = world.of(id).store.find('ServiceExport', 'shop', 'web') as ServiceExport | undefined;
+  return found?.status?.conditions?.find(({ type }) => type === 'Conflict');
+};
 const importsIn = (world: SetWorld, id: string) => world.of(id).store.list('ServiceImport').length;
 const membership = async (world: SetWorld, id: string) => ((await readCluster(world.table, id)) as ClusterRecord).clusterset;
 const hubOf = (world: SetWorld) => ({ name: 'the hub', table: world.table, now: () => world.nowMs, connectionsFile: 'local' }) as unknown as Hub;
@@ -113,4 +119,24 @@ it('a source that is rebuilt keeps its endpoints in every importer until its fir
   await world.pass(300);
   expect(addresses(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2', '10.3.0.2']);
   expect((await membership(world, 'b')).exports).toEqual({ namespaces: ['shop'] });
+});
+
+it('an export keeps its conflict with the export of a cluster that is being rebuilt', async () => {
+  const other = service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] });
+  const younger = exporter('10.3.0', { given: [other, serviceExport({ creationTimestamp: '2026-02-02T00:00:00Z' })] });
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: younger });
+  await world.pass(10);
+  expect(conflictOf(world, 'b')).toMatchObject({ status: 'True', reason: 'PortConflict' });
+  const during: unknown[] = [];
+  const wait = async (ms: number): Promise<void> => {
+    world.of('b').store.apply(serviceExport({ generation: 2 }));
+    await world.pass(ms / 1000);
+    const explained = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs);
+    during.push(conflictOf(world, 'b'), explained.clusterset?.sources.find(({ cluster }) => cluster === 'c'));
+  };
+  await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['c']);
+  expect(during).toMatchObject([
+    { status: 'True', reason: 'PortConflict' },
+    { state: 'silent', why: 'an operator rebuilds its records: its slices stay in every importer as they are' },
+  ]);
 });

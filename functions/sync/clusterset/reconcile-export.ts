@@ -3,7 +3,7 @@
  * this order. Each step can be repeated. Calls to the cluster's API come last, so that an unreachable cluster delays no importer.
  */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
+import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportFailure, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
@@ -114,9 +114,9 @@ async function wakeImporters(run: ClustersetRun, states: ImportStates): Promise<
   });
 }
 
-async function withoutDeregistered({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
+async function ofMembers({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
   const records = await concurrently(16, exports, (e) => readCluster(deps.table, e.cluster));
-  return exports.filter((_, i) => records[i] && !isDeregistered(records[i]));
+  return exports.filter((_, i) => records[i] && !hasLeft(records[i]));
 }
 
 /** The state of the export itself, without the other exports of its name. */
@@ -142,8 +142,8 @@ async function patchConditions(
   const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: cluster.clusterset.precedence };
   let merged = mergeExports(exports, options);
-  // A cluster that was taken out conflicts with none. Where all agree its record is not read.
-  if (merged && merged.conflicts.length > 0) merged = mergeExports(await withoutDeregistered(run, exports), options);
+  // A cluster that was taken out conflicts with no export. The clusters' records are read only if there is a conflict.
+  if (merged && merged.conflicts.length > 0) merged = mergeExports(await ofMembers(run, exports), options);
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return undefined;
