@@ -132,7 +132,10 @@ it('an export keeps its conflict with the export of a cluster that is being rebu
     world.of('b').store.apply(serviceExport({ generation: 2 }));
     await world.pass(ms / 1000);
     const explained = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs);
-    during.push(conflictOf(world, 'b'), explained.clusterset?.sources.find(({ cluster }) => cluster === 'c'));
+    during.push(
+      conflictOf(world, 'b'),
+      explained.clusterset?.sources.find(({ cluster }) => cluster === 'c'),
+    );
   };
   await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['c']);
   expect(during).toMatchObject([
