@@ -1,12 +1,12 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
+import { explainService } from '#infra/explain/explain.ts';
+import { explainSet } from '#infra/explain/explain-set.ts';
+import type { Explanation } from '#infra/explain/explanation.ts';
+import type { ExplainInput, KnownPod } from '#infra/explain/input.ts';
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { explainService } from '#shared/explain/explain.ts';
-import { explainSet } from '#shared/explain/explain-set.ts';
-import type { Explanation } from '#shared/explain/explanation.ts';
-import type { ExplainInput, KnownPod } from '#shared/explain/input.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { readHints } from '#shared/store/hints-record.ts';

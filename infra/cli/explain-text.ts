@@ -1,6 +1,7 @@
 /** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
-import type { Explanation, PodExplanation, PodVerdict, ServiceState, SetExplanation } from '#shared/explain/explanation.ts';
-import { isReady } from '#shared/explain/standing.ts';
+import type { Explanation, PodExplanation, ServiceState, SetExplanation } from '#infra/explain/explanation.ts';
+import { isReady } from '#infra/explain/standing.ts';
+import type { PodVerdict } from '#shared/verdicts/verdict.ts';
 import { columns, type Line, type Style } from './print-answer.ts';
 
 export interface ExplanationView {

@@ -1,8 +1,10 @@
 /** An explanation as data for programs. The schema is infra/cli/schemas/explanation.schema.json. */
+
+import type { Explanation, PodExplanation, SavedAddress, ServiceState, SetExplanation } from '#infra/explain/explanation.ts';
+import type { ExplainInput } from '#infra/explain/input.ts';
+import { isReady } from '#infra/explain/standing.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
-import type { Explanation, PodExplanation, PodVerdict, Reason, SavedAddress, ServiceState, SetExplanation } from '#shared/explain/explanation.ts';
-import type { ExplainInput } from '#shared/explain/input.ts';
-import { isReady } from '#shared/explain/standing.ts';
+import type { PodVerdict, Reason } from '#shared/verdicts/verdict.ts';
 
 export const apiVersion = 'fleet-endpoints/v1';
 

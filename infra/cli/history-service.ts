@@ -1,20 +1,20 @@
 /** The history of a service as the table holds it. */
+
+import { writerFacts } from '#infra/explain/writer-facts.ts';
+import { type Link, missingRecords } from '#infra/history/missing-records.ts';
+import { whyNotKnown } from '#infra/history/not-known.ts';
+import { withRepeatsCounted } from '#infra/history/repeats.ts';
+import { exactTime, type Filter, type Told, tell } from '#infra/history/sentences.ts';
+import { switchesThen } from '#infra/history/switches-then.ts';
+import { addressesThen, notKnown, type Then } from '#infra/history/then.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { switchesThen } from '#shared/clusters/switches-then.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
-
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { addressesOf } from '#shared/history/addresses.ts';
 import { effectiveMs, type HistoryRecord, isOfCluster } from '#shared/history/history-record.ts';
-import { type Link, missingRecords } from '#shared/history/missing-records.ts';
-import { whyNotKnown } from '#shared/history/not-known.ts';
-import { withRepeatsCounted } from '#shared/history/repeats.ts';
-import { exactTime, type Filter, type Told, tell } from '#shared/history/sentences.ts';
 import { decodeRecord } from '#shared/history/text.ts';
-import { addressesThen, notKnown, type Then } from '#shared/history/then.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';

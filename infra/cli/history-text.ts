@@ -1,7 +1,7 @@
 /** History as lines for a terminal. */
-import type { Told } from '#shared/history/sentences.ts';
-import { exactTime, spanText } from '#shared/history/sentences.ts';
-import type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
+import type { Told } from '#infra/history/sentences.ts';
+import { exactTime, spanText } from '#infra/history/sentences.ts';
+import type { AddressThen, GoneThen, Then } from '#infra/history/then.ts';
 import type { ToldHistory } from './history-service.ts';
 import type { Line } from './print-answer.ts';
 

@@ -1,7 +1,8 @@
 /** The services of a cluster, and who writes the endpoints of each. */
+
+import { writerFacts } from '#infra/explain/writer-facts.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { writerFacts } from '#shared/explain/writer-facts.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { objectsIn } from '#shared/store/objects.ts';

@@ -1,5 +1,5 @@
 /** `fleet-endpoints opt-in check`: may the selector of this Service be removed, and what works differently then? Reads the table and the cluster, and writes to neither. */
-import type { ExplainInput } from '#shared/explain/input.ts';
+import type { ExplainInput } from '#infra/explain/input.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { clusterReader } from './cluster-reader.ts';

@@ -1,12 +1,13 @@
 /** The points of docs/opt-in.md for one Service: what works differently after its selector is removed, and what must come first. Pure. */
+
+import type { Explanation, ServiceState } from '#infra/explain/explanation.ts';
+import type { ExplainInput } from '#infra/explain/input.ts';
+import { derivedFromImport } from '#infra/explain/writer-facts.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import type { Explanation, ServiceState } from '#shared/explain/explanation.ts';
-import type { ExplainInput } from '#shared/explain/input.ts';
-import { derivedFromImport } from '#shared/explain/writer-facts.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';

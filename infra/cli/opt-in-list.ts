@@ -1,8 +1,9 @@
 /** `fleet-endpoints cluster opt-in CLUSTER`: each Service that has the annotation, who writes it, and what would be written or still differs. */
+
+import { toldDifferences } from '#infra/explain/told-differences.ts';
+import { writerFacts } from '#infra/explain/writer-facts.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { toldDifferences } from '#shared/explain/told-differences.ts';
-import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { readDifference } from '#shared/store/shadow-record.ts';

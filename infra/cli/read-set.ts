@@ -1,4 +1,6 @@
 /** All that `explain` needs to know of a name that clusters of a set export, read from their snapshots. */
+
+import type { ImporterInput, SetInput, SourceInput } from '#infra/explain/set-input.ts';
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -7,7 +9,6 @@ import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import { localityOfExport } from '#shared/clusterset/locality.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { ImporterInput, SetInput, SourceInput } from '#shared/explain/set-input.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';

@@ -1,10 +1,11 @@
 /** Types of the console's API, for server and page. */
-import type { Dashboard } from '#infra/monitoring/dashboards.ts';
-import type { ImporterState, SourceStateName } from '#shared/explain/explanation.ts';
-import type { Told } from '#shared/history/sentences.ts';
 
-export type { Told } from '#shared/history/sentences.ts';
-export type { AddressThen, GoneThen, Then } from '#shared/history/then.ts';
+import type { ImporterState, SourceStateName } from '#infra/explain/explanation.ts';
+import type { Told } from '#infra/history/sentences.ts';
+import type { Dashboard } from '#infra/monitoring/dashboards.ts';
+
+export type { Told } from '#infra/history/sentences.ts';
+export type { AddressThen, GoneThen, Then } from '#infra/history/then.ts';
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];

@@ -1,4 +1,8 @@
 /** Rows of the console for each exported name and each member of a set, from the members' records. */
+
+import { exportsText } from '#infra/explain/facts.ts';
+import { importerStanding } from '#infra/explain/importer-standing.ts';
+import { sourceStanding } from '#infra/explain/source-standing.ts';
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
@@ -6,9 +10,6 @@ import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { unreadText } from '#shared/clusterset/left-out.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
-import { exportsText } from '#shared/explain/facts.ts';
-import { importerStanding } from '#shared/explain/importer-standing.ts';
-import { sourceStanding } from '#shared/explain/source-standing.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { ObjectOfKind, Service } from '#shared/kube/types.ts';
 import type { SetEntries } from '#shared/store/clusterset-index.ts';

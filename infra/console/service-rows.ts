@@ -1,9 +1,9 @@
 /** The services of a cluster with their writers and the state of their pods. */
 
 import { readServices, typeOf } from '#infra/cli/list-services.ts';
+import { writerFacts } from '#infra/explain/writer-facts.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';

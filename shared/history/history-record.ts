@@ -18,7 +18,7 @@ export interface PodMoves {
   readonly pod: string;
   /** The reason of `explain` at that moment. Empty if the moves need no reason. */
   readonly why: string;
-  /** The code of the reason, for programs (shared/explain/explanation.ts). Undefined if the moves need no reason. */
+  /** The code of the reason, for programs (shared/verdicts/verdict.ts). Undefined if the moves need no reason. */
   readonly reason?: string | undefined;
   readonly moves: readonly Move[];
   /** Another client had written `from`, and the run has restored the former state. */

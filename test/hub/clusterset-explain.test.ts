@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/explain-service.ts';
 import { explanationLines } from '#infra/cli/explain-text.ts';
+import type { Explanation } from '#infra/explain/explanation.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import type { Explanation } from '#shared/explain/explanation.ts';
 import { exporter, foreignImport, importer, namespace, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 

@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
 import { explainThen, readHistory, toldHistory } from '#infra/cli/history-service.ts';
+import { exactTime } from '#infra/history/sentences.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { exactTime } from '#shared/history/sentences.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { historyOf, workKey } from '#shared/store/keys.ts';

@@ -1,9 +1,10 @@
 /** The history of each service against what is saved of it. */
+
+import { type Link, missingRecords } from '#infra/history/missing-records.ts';
+import { newestChanges } from '#infra/history/then.ts';
 import { type Addresses, addressesOf, inEndpoints, type Where } from '#shared/history/addresses.ts';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
-import { type Link, missingRecords } from '#shared/history/missing-records.ts';
 import { decodeRecord } from '#shared/history/text.ts';
-import { newestChanges } from '#shared/history/then.ts';
 import { recordsSince } from '#shared/store/history-records.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs.ts';

@@ -4,10 +4,10 @@
  */
 import { explainThen, readHistory } from '#infra/cli/history-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
+import { placeText } from '#infra/history/sentences.ts';
+import type { Then } from '#infra/history/then.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { addressesOf, inEndpoints } from '#shared/history/addresses.ts';
-import { placeText } from '#shared/history/sentences.ts';
-import type { Then } from '#shared/history/then.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -6,8 +6,6 @@ import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import { verdictsOf } from '#shared/explain/explain.ts';
-import type { ChangeReason } from '#shared/explain/explanation.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
@@ -20,6 +18,8 @@ import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { saveRecord } from '#shared/store/history-records.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { verdictsOf } from '#shared/verdicts/pod-verdicts.ts';
+import type { ChangeReason } from '#shared/verdicts/verdict.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';
@@ -179,7 +179,7 @@ function whyOf({ server, inputs, result }: Reached): Why {
   const { service, nodes, namespacePods } = inputs;
   const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
   // Mostly of one pod, so that a map of them all would not pay.
-  const knownOf = (name: string) => ({ name, pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
+  const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
   const { cluster } = result;
   const handedOver = handOverReason(inputs, cluster);
@@ -187,8 +187,7 @@ function whyOf({ server, inputs, result }: Reached): Why {
     const handOver = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
     if (handOver) return { ...handOver, why: shortened(handOver.why) };
     if (name === '' || !cluster) return { reason: 'NoPod', why: 'an address without a pod' };
-    const { namespace } = inputs.serviceRecord ?? { namespace: '' };
-    const verdict = verdicts.get(name) ?? verdictsOf({ cluster, namespace, name: service?.metadata.name ?? '', service, nodes }, knownOf(name));
+    const verdict = verdicts.get(name) ?? verdictsOf(service, podOf(name), nodes);
     verdicts.set(name, verdict);
     const { endpoints, slices } = verdict;
     if (where !== inEndpoints) {

@@ -1,5 +1,5 @@
 /** A picture of a Service: a square for each pod, by zone, or by cluster for an import. The colour is the pod's state in the slices. */
-import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
+import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts';
 import { h } from './dom.ts';
 import { type Look, lookOf } from './place-badge.ts';
 

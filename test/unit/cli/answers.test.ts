@@ -6,12 +6,13 @@ import { explanationLines } from '#infra/cli/explain-text.ts';
 import { explanationData } from '#infra/cli/explanation-data.ts';
 import { addressesData, historyData, runData } from '#infra/cli/history-data.ts';
 import { linesAsData, rendered } from '#infra/cli/print-answer.ts';
-import { explainService } from '#shared/explain/explain.ts';
-import { reasons, serviceStates } from '#shared/explain/explanation.ts';
+import { explainService } from '#infra/explain/explain.ts';
+import { serviceStates } from '#infra/explain/explanation.ts';
+import { addressesThen, notKnown } from '#infra/history/then.ts';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
-import { addressesThen, notKnown } from '#shared/history/then.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
+import { reasons } from '#shared/verdicts/verdict.ts';
 import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 

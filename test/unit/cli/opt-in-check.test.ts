@@ -7,7 +7,7 @@ import { checkLines, type OptInCheck } from '#infra/cli/opt-in-check.ts';
 import { optInFindings } from '#infra/cli/opt-in-findings.ts';
 import { type LiveService, liveFindings, readLive } from '#infra/cli/opt-in-live.ts';
 import { type OptInFinding, optInCodes, optInVerdicts } from '#infra/cli/opt-in-point.ts';
-import { explainService } from '#shared/explain/explain.ts';
+import { explainService } from '#infra/explain/explain.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { input } from '#test/unit/explain/fixtures.ts';
 import { managed, pod, service, slice } from '#test/unit/slices/fixtures.ts';

@@ -1,7 +1,7 @@
+import { explainService } from '#infra/explain/explain.ts';
+import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts';
+import type { ExplainInput } from '#infra/explain/input.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
-import { explainService } from '#shared/explain/explain.ts';
-import type { Explanation, PodExplanation } from '#shared/explain/explanation.ts';
-import type { ExplainInput } from '#shared/explain/input.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { noWork } from '#shared/workqueue/rules/item.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';

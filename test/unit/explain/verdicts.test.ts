@@ -1,9 +1,9 @@
 /** Compares the explanation with the decisions: for any pods and service the verdict on a pod equals the written outputs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainPods } from '#infra/explain/explain.ts';
+import { endpointsPlaces, slicePlaces } from '#infra/explain/saved.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import { explainPods } from '#shared/explain/explain.ts';
-import { endpointsPlaces, slicePlaces } from '#shared/explain/saved.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { explainService } from '#infra/explain/explain.ts';
+import type { ExplainInput } from '#infra/explain/input.ts';
+import { writerFacts } from '#infra/explain/writer-facts.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { explainService } from '#shared/explain/explain.ts';
-import type { ExplainInput } from '#shared/explain/input.ts';
-import { writerFacts } from '#shared/explain/writer-facts.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { noWork } from '#shared/workqueue/rules/item.ts';

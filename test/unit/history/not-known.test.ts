@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { whyNotKnown } from '#infra/history/not-known.ts';
 import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
-import { whyNotKnown } from '#shared/history/not-known.ts';
 
 const handedBackMs = 38_000;
 const handedBack: HistoryRecord = {

@@ -2,7 +2,8 @@
 import { detailsOf, stateText } from '#shared/kube/endpoint-fields.ts';
 import { listedEndpoints, portsText } from '#shared/kube/listed-endpoints.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { EndpointsPlace, SavedAddress, SlicePlace } from './explanation.ts';
+import type { EndpointsPlace, SlicePlace } from '#shared/verdicts/verdict.ts';
+import type { SavedAddress } from './explanation.ts';
 
 export interface KnownOutputs {
   readonly endpoints: Endpoints | undefined;

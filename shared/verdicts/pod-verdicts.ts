@@ -3,15 +3,49 @@
  * verdicts with decideEndpoints and decideSlices.
  */
 import { addressFamily, podAddress } from '#shared/endpoints/address.ts';
-import type { Labels } from '#shared/kube/labels.ts';
+import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { findPort, isPodReady, isPodTerminal, readyCondition, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
+import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { podToEndpoint } from '#shared/slices/endpoint.ts';
-import type { EndpointsPlace, PodVerdict, Reason, SlicePlace } from './explanation.ts';
+import type { EndpointsPlace, PodVerdict, PodVerdicts, Reason, SlicePlace } from './verdict.ts';
 
 type EndpointsVerdict = PodVerdict<EndpointsPlace>;
 type SliceVerdict = PodVerdict<SlicePlace>;
+
+/** A pod of the snapshot, or a deleted one, with its former label sets. */
+export interface PodToJudge {
+  readonly pod: Pod | undefined;
+  readonly past: readonly Labels[];
+}
+
+/** Returns if a pod should be an address and why, independent of the saved outputs and of other pods: the capacity of Endpoints is ignored. */
+export function verdictsOf(service: Service | undefined, { pod, past }: PodToJudge, nodes: ReadonlyMap<string, Node>): PodVerdicts {
+  const families = service ? addressTypesOf(service) : [];
+  const selector = selectorOf(service);
+  if (service && pod && selectorMatches(selector, pod.metadata.labels)) {
+    return {
+      endpoints: endpointsVerdict(pod, service),
+      slices: families.map((family) => ({ family, ...sliceVerdict(pod, service, family, nodes) })),
+    };
+  }
+  const verdict = unselected(service, selector, pod, past);
+  return { endpoints: verdict, slices: families.map((family) => ({ family, ...verdict })) };
+}
+
+/** Returns the selector that the controllers use, or undefined for a service whose endpoints they do not write. */
+export const selectorOf = (service: Service | undefined): Labels | undefined =>
+  service?.spec?.type === 'ExternalName' ? undefined : (service?.spec?.selector ?? undefined);
+
+function unselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]) {
+  if (!service) return absent('ServiceDeleted', 'the service does not exist');
+  if (service.spec?.type === 'ExternalName') return absent('ExternalName', 'the service is an ExternalName: it has no endpoints');
+  if (!selector) return absent('NoSelector', 'the service has no selector that the hub can use');
+  if (!pod) return absent('PodDeleted', 'the pod is gone');
+  const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
+  return absent('NotSelected', `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`);
+}
 
 export const absent = (reason: Reason, why: string) => ({ place: 'absent', reason, why, addresses: [] }) as const;
 
@@ -72,7 +106,7 @@ export function sliceVerdict(pod: Pod, service: Service, family: AddressType, no
 }
 
 /** Returns the pairs of the selector that the labels lack, as sentences. Empty if the selector matches. */
-export function mismatches(selector: Labels, labels: Labels | undefined): readonly string[] {
+function mismatches(selector: Labels, labels: Labels | undefined): readonly string[] {
   return Object.entries(selector).flatMap(([key, value]) => {
     const has = labels?.[key];
     if (has === value) return [];
@@ -81,10 +115,6 @@ export function mismatches(selector: Labels, labels: Labels | undefined): readon
     ];
   });
 }
-
-/** Returns true if the labels have a pair of the selector, so the pod may be intended to match. */
-export const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
-  Object.entries(selector).some(([key, value]) => labels?.[key] === value);
 
 /** Returns the first reason of SH-3 that applies. */
 function unfit(pod: Pod) {

@@ -1,8 +1,9 @@
 /** The switches of a cluster at a past time: from its record, and before the last switch from the audit records. */
+
+import type { AuditRecord } from '#shared/clusters/audit.ts';
+import type { Mode } from '#shared/clusters/mode.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import type { AuditRecord } from './audit.ts';
-import type { Mode } from './mode.ts';
-import type { ClusterRecord } from './record.ts';
 
 export interface SwitchesThen {
   /** Undefined if the audit record of the next switch is missing. */

@@ -4,14 +4,15 @@ import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
+import type { Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { EndpointsPlace, Explanation, PodExplanation, PodVerdict, SlicePlace } from './explanation.ts';
+import { absent, endpointsVerdict, selectorOf, verdictsOf } from '#shared/verdicts/pod-verdicts.ts';
+import type { EndpointsPlace, PodVerdict, SlicePlace } from '#shared/verdicts/verdict.ts';
+import type { Explanation, PodExplanation } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';
-import { absent, endpointsVerdict, isNear, mismatches, sliceVerdict } from './pod-verdicts.ts';
+
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
 import { standingOf } from './standing.ts';
 import { toldDifferences } from './told-differences.ts';
@@ -65,22 +66,12 @@ export function explainPods(given: PodsInput): readonly PodExplanation[] {
   const explained = new Map<string, PodExplanation>();
   for (const known of input.pods) {
     const relation = relationOf(known, selector, listed) ?? (known.pod && known.name === asked ? 'near' : undefined);
-    if (relation) explained.set(known.name, explainPod(world, known, relation, selector, capacity));
+    if (relation) explained.set(known.name, explainPod(world, known, relation, capacity));
   }
   for (const name of listed) {
-    if (!explained.has(name)) explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', selector, undefined));
+    if (!explained.has(name)) explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', undefined));
   }
   return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
-}
-
-/** Returns if a pod should be an address and why, independent of the saved outputs and of other pods. The capacity of Endpoints is ignored. */
-export function verdictsOf(input: Omit<PodsInput, 'pods' | 'saved' | 'asked'>, known: KnownPod): Pick<PodExplanation, 'endpoints' | 'slices'> {
-  const selector = selectorOf(input.service);
-  const relation = relationOf(known, selector, new Set()) === 'selected' ? 'selected' : 'left';
-  const saved = { endpoints: undefined, slices: [] };
-  const writers = writersFor(input.service, input.cluster);
-  const world: World = { ...input, writers, pods: [known], saved, optsIn: false, inEndpoints: new Map(), inSlices: new Map() };
-  return explainPod(world, known, relation, selector, undefined);
 }
 
 /** The input with the pods' places in the written outputs. */
@@ -93,10 +84,6 @@ interface World extends PodsInput {
 
 const order = { selected: 0, left: 1, near: 2 } as const;
 
-/** Returns the selector that the controllers use, or undefined for a service whose endpoints they do not write. */
-const selectorOf = (service: Service | undefined): Labels | undefined =>
-  service?.spec?.type === 'ExternalName' ? undefined : (service?.spec?.selector ?? undefined);
-
 function relationOf(
   { name, pod, past }: KnownPod,
   selector: Labels | undefined,
@@ -107,51 +94,23 @@ function relationOf(
   return pod && selector && isNear(selector, pod.metadata.labels) ? 'near' : undefined;
 }
 
-function explainPod(
-  world: World,
-  { name, pod, past }: KnownPod,
-  relation: PodExplanation['relation'],
-  selector: Labels | undefined,
-  capacity: Capacity | undefined,
-): PodExplanation {
+function explainPod(world: World, known: KnownPod, relation: PodExplanation['relation'], capacity: Capacity | undefined): PodExplanation {
   const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
-  const families = service ? addressTypesOf(service) : [];
+  const { name } = known;
+  const { endpoints, slices } = verdictsOf(service, known, nodes);
+  const isOverCapacity = endpoints.place !== 'absent' && capacity !== undefined && !capacity.places.has(name);
+  const inFull = relation === 'selected' && optsIn ? noEndpoints : isOverCapacity ? absent('OverCapacity', capacity.why) : endpoints;
   // If an output is saved without its content, the places of its addresses are unknown.
   const place = <P extends string>(verdict: PodVerdict<P>, at: P | undefined, controller: Controller): PodVerdict<P> =>
     saved.withoutContent?.includes(outputKindOf[controller]) ? verdict : withPending(verdict, at, writers[controller].task);
-  const common = { pod: name, relation };
-
-  if (relation !== 'selected' || !service || !pod) {
-    const verdict = unselected(service, selector, pod, past);
-    return {
-      ...common,
-      endpoints: place<EndpointsPlace>(verdict, inEndpoints.get(name), 'endpoints'),
-      slices: families.map((family) => ({ family, ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices') })),
-    };
-  }
-  const verdict = optsIn ? noEndpoints : endpointsVerdict(pod, service);
-  const fits = verdict.place === 'absent' || !capacity || capacity.places.has(name);
-  const endpoints: PodVerdict<EndpointsPlace> = fits ? verdict : absent('OverCapacity', capacity.why);
   return {
-    ...common,
-    endpoints: place(endpoints, inEndpoints.get(name), 'endpoints'),
-    slices: families.map((family) => ({
-      family,
-      ...place(sliceVerdict(pod, service, family, nodes), inSlices.get(family)?.get(name), 'slices'),
-    })),
+    ...{ pod: name, relation },
+    endpoints: place<EndpointsPlace>(inFull, inEndpoints.get(name), 'endpoints'),
+    slices: slices.map(({ family, ...verdict }) => ({ family, ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices') })),
   };
 }
 
 const noEndpoints = absent('OptIn', 'a Service that opts in gets no Endpoints');
-
-function unselected(service: Service | undefined, selector: Labels | undefined, pod: Pod | undefined, past: readonly Labels[]) {
-  if (!service) return absent('ServiceDeleted', 'the service does not exist');
-  if (service.spec?.type === 'ExternalName') return absent('ExternalName', 'the service is an ExternalName: it has no endpoints');
-  if (!selector) return absent('NoSelector', 'the service has no selector that the hub can use');
-  if (!pod) return absent('PodDeleted', 'the pod is gone');
-  const before = past.some((labels) => selectorMatches(selector, labels)) ? '; its labels matched before' : '';
-  return absent('NotSelected', `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`);
-}
 
 interface Capacity {
   /** The listed pods of Endpoints that are cut to their capacity. */
@@ -181,3 +140,6 @@ function withPending<P extends string>(verdict: PodVerdict<P>, saved: P | undefi
         : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
   };
 }
+
+/** Returns true if the labels have a pair of the selector, so the pod may be intended to match. */
+const isNear = (selector: Labels, labels: Labels | undefined): boolean => Object.entries(selector).some(([key, value]) => labels?.[key] === value);

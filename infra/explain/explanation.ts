@@ -1,34 +1,5 @@
 /** The answer of `explain`: texts for people, with enough structure for the console's page. */
-
-/** The list of Endpoints that a pod belongs to. */
-export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
-/** The state that a pod should have in the slices of one family, by its conditions. */
-export type SlicePlace = 'ready' | 'not ready' | 'absent';
-
-/** The reason of a place, for programs. docs/commands.md lists the codes; a code keeps its meaning from version 0.1 on. */
-export const reasons = [
-  'Ready',
-  'NotReady',
-  'PublishedNotReady',
-  'Terminating',
-  'PodCompleted',
-  'NoPodIP',
-  'NoAddressOfFamily',
-  'NotScheduled',
-  'NodeUnknown',
-  'NoMatchingPort',
-  'NoServicePorts',
-  'OverCapacity',
-  'NotSelected',
-  'PodDeleted',
-  'ServiceDeleted',
-  'ExternalName',
-  'NoSelector',
-  'OptIn',
-] as const;
-export type Reason = (typeof reasons)[number];
-/** A reason of a change in the history: of the pod, of a change of the Service's writer, or of another client. */
-export type ChangeReason = Reason | 'OptedIn' | 'Withdrawn' | 'HandedBack' | 'OtherWriter' | 'NoFamily' | 'NoPod';
+import type { PodVerdicts, SlicePlace } from '#shared/verdicts/verdict.ts';
 
 /** The state of a Service's endpoints, for programs. docs/commands.md lists the codes. */
 export const serviceStates = [
@@ -51,29 +22,10 @@ export const serviceStates = [
 ] as const;
 export type ServiceState = (typeof serviceStates)[number];
 
-export interface PodVerdict<Place extends string> {
-  readonly place: Place;
-  readonly reason: Reason;
-  /** The reason, as a clause. */
-  readonly why: string;
-  /** Start of the state, by RFC 3339, if the pod has it: transition of its Ready condition, or the request of its deletion. */
-  readonly since?: string | undefined;
-  /** Conditions in the slice. Undefined in Endpoints, which lack them. */
-  readonly serving?: boolean | undefined;
-  readonly terminating?: boolean | undefined;
-  /** The pod's listed addresses, empty if the pod is absent. */
-  readonly addresses: readonly string[];
-  /** The difference from the written outputs. Undefined without a difference. */
-  readonly pending?: string;
-}
-
-export interface PodExplanation {
+export interface PodExplanation extends PodVerdicts {
   readonly pod: string;
   /** `selected`: the selector matches. `left`: it matched before, or the pod is still listed. `near`: a pair of the selector matches, or the user named the pod. */
   readonly relation: 'selected' | 'near' | 'left';
-  readonly endpoints: PodVerdict<EndpointsPlace>;
-  /** A verdict for each family that the service has slices of. */
-  readonly slices: readonly (PodVerdict<SlicePlace> & { readonly family: string })[];
 }
 
 export interface Fact {

@@ -1,5 +1,5 @@
 /** The reasons why the addresses at a time are unknown. */
-import { effectiveMs, followsCutShort, type HistoryRecord, isOfCluster } from './history-record.ts';
+import { effectiveMs, followsCutShort, type HistoryRecord, isOfCluster } from '#shared/history/history-record.ts';
 import { exactTime } from './sentences.ts';
 
 /** Facts about the Service and its cluster that the records lack. */

@@ -1,5 +1,5 @@
 /** Merges consecutive runs without changes that failed or were held back for the same reason, so an hour of an unreachable cluster is one line. */
-import type { HistoryRecord } from './history-record.ts';
+import type { HistoryRecord } from '#shared/history/history-record.ts';
 
 /** Returns the records with consecutive equal records merged into one with a count. `records` are in order, oldest first. */
 export function withRepeatsCounted(records: readonly HistoryRecord[]): readonly HistoryRecord[] {

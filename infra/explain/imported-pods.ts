@@ -6,8 +6,8 @@ import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
 import type { PreviewedImport } from '#shared/clusterset/preview.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
+import { sliceVerdict } from '#shared/verdicts/pod-verdicts.ts';
 import type { SourceExplanation } from './explanation.ts';
-import { sliceVerdict } from './pod-verdicts.ts';
 import type { SourceInput } from './set-input.ts';
 
 export type SourcePod = SourceExplanation['pods'][number];

@@ -1,7 +1,8 @@
 /** Renders a record as sentences. */
+
+import { inEndpoints } from '#shared/history/addresses.ts';
+import { effectiveMs, type HistoryRecord, type Move, type PodMoves } from '#shared/history/history-record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
-import { inEndpoints } from './addresses.ts';
-import { effectiveMs, type HistoryRecord, type Move, type PodMoves } from './history-record.ts';
 
 export interface Told {
   readonly atMs: number;
