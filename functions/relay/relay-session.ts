@@ -34,6 +34,7 @@ export class Session {
   readonly reflectors: readonly Reflector[];
   /** A relay is ready without these. */
   readonly #optional: readonly OptionalReflector[];
+  readonly #sentIndex: SentIndex;
   readonly #deps: SessionDeps;
   readonly #options: Required<RelayOptions>;
 
@@ -46,6 +47,7 @@ export class Session {
     this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, pageSize, failFast, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
+    this.#sentIndex = sentIndex;
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
@@ -94,6 +96,7 @@ export class Session {
         at: Math.round(clock.now()),
         waiting: this.outbox.waiting,
         ...(isKubernetesVersion(kubernetes) && { kubernetes }),
+        ...(high.Service !== undefined && { annotated: this.#sentIndex.annotated }),
       };
       let again = this.#options.heartbeatMs;
       try {

@@ -3,6 +3,7 @@
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isShadow, writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -23,6 +24,8 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster:
   const isGateClosed = hasSynced(cluster) ? 0 : 1;
   deps.metrics.put('GateClosed', isGateClosed, dimensions);
   deps.metrics.put('ClosedGates', isGateClosed, dimensions);
+  const withoutWriter = servicesWithoutWriter(cluster);
+  if (withoutWriter !== undefined) deps.metrics.put('ServicesWithoutWriter', withoutWriter, dimensions);
   // Sync makes no calls to a cluster that the hub does not write to.
   if (!writesAnything(cluster)) return;
   const isCircuitOpen = blockedBy(cluster) ? 1 : 0;

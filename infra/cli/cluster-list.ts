@@ -4,11 +4,13 @@ import { isMember, namespacesText } from '#shared/clusters/clusterset-membership
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
+import { counted } from './counted.ts';
 import { columns, type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
 import { say } from './printable.ts';
 import { wholeSeconds } from './table-clock.ts';
@@ -26,6 +28,7 @@ interface ListedCluster {
   readonly circuitOpen: string | null;
   readonly credentialsEnd: string | null;
   readonly differences: number | null;
+  readonly servicesWithoutWriter: number | null;
 }
 
 export async function listOfClusters(hub: Hub, printing: Printing): Promise<void> {
@@ -38,12 +41,20 @@ export async function listOfClusters(hub: Hub, printing: Printing): Promise<void
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
   const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences', 'kubernetes']];
   const left: string[] = [];
-  const notes: string[] = [];
+  const notes: Line[] = [];
   for (const cluster of listed) {
     const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } = cluster;
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
     if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, Date.now())}`);
+    const { servicesWithoutWriter: unwritten } = cluster;
+    if (unwritten) {
+      const them = unwritten === 1 ? 'it' : 'them';
+      notes.push({
+        text: `${id}  ${counted(unwritten, 'Service')} without a writer: fleet-endpoints cluster opt-in ${id} lists ${them}`,
+        style: 'bad',
+      });
+    }
     if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
     else
@@ -98,6 +109,7 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
     differences: isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
+    servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
   };
 }
 

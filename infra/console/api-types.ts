@@ -46,6 +46,7 @@ export interface FleetRow {
   /** `closed`, the reason why the circuit is open, or the kinds whose first lists are missing. */
   readonly circuit: string;
   readonly differences: number;
+  readonly withoutWriter: number;
 }
 
 export interface ServiceEntry {

@@ -4,6 +4,7 @@ import { naturalOrder } from '#infra/cli/natural-order.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
@@ -33,6 +34,7 @@ async function recordedRow(table: Table, id: string, nowMs: number): Promise<Omi
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
     circuit: circuitText(cluster),
     differences,
+    withoutWriter: servicesWithoutWriter(cluster) ?? 0,
   };
 }
 

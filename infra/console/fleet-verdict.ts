@@ -6,6 +6,8 @@ export interface Problem {
   readonly cluster: string;
   /** A clause, such as "last heartbeat 3 min ago". */
   readonly text: string;
+  /** The filter of the cluster's services that lists the concerned ones. */
+  readonly filter?: 'no writer';
 }
 
 export interface FleetVerdict {
@@ -22,7 +24,7 @@ export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > l
 
 /** Latency is left out: a slow change needs no action as long as no work is overdue. */
 export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
-  const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences } = row;
+  const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences, withoutWriter } = row;
   const texts = [
     isSilent(row) && (heartbeatAge === null ? 'the relay has sent no heartbeat' : `last heartbeat ${durationText(heartbeatAge)} ago`),
     isOverdue(row) && `oldest pending work ${durationText(oldestDirty)}`,
@@ -30,7 +32,10 @@ export function problemsOf(row: FleetRow, durationText: (seconds: number) => str
     errors > 0 && `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
     differences > 0 && `${differences.toLocaleString('en')} ${differences === 1 ? 'difference' : 'differences'} in shadow mode`,
   ];
-  return texts.filter((text) => text !== false).map((text) => ({ cluster, text }));
+  const problems: readonly Problem[] = texts.filter((text) => text !== false).map((text) => ({ cluster, text }));
+  if (withoutWriter === 0) return problems;
+  const text = `${withoutWriter.toLocaleString('en')} ${withoutWriter === 1 ? 'service' : 'services'} without a writer`;
+  return [...problems, { cluster, text, filter: 'no writer' }];
 }
 
 export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): FleetVerdict {

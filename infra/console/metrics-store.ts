@@ -54,7 +54,7 @@ interface Directive {
 
 /** Counts that are states and not events, like all metrics of AWS/SQS. */
 const states = new Set([
-  ...['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge'],
+  ...['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'ServicesWithoutWriter', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge'],
   'ConcurrentExecutions',
 ]);
 /** Series with a 1 or 0 of each cluster. CloudWatch averages them, because the newest value belongs to one cluster only. */

@@ -49,6 +49,12 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 15,
     meaning: 'our endpoints differ from those of the cluster’s own controllers',
   }),
+  on('NoWriter', 'ServicesWithoutWriter', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    periods: 15,
+    meaning: 'nobody writes the slices of some Services that opt in',
+  }),
   on('SourceSilent', 'SourcesSilent', 'Maximum', {
     severity: 'ticket',
     threshold: 0,

@@ -116,6 +116,7 @@ export const fleetDashboard: Dashboard = {
           of('HandOverDeletes', 'Sum', 'deletes of hand-overs'),
           of('HandOversWaiting', 'Sum', 'waiting hand-overs'),
           of('OptInHeld', 'Sum', 'invalid annotations'),
+          of('ServicesWithoutWriter', 'Maximum', 'without a writer'),
         ]),
       ],
     },
@@ -207,6 +208,7 @@ export const clusterDashboard: Dashboard = {
       title: 'Correctness',
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
+        lines('Services without a writer', 'Count', [of('ServicesWithoutWriter', 'Maximum', 'services')]),
         lines('Differences between snapshot and lists', 'Count', [of('Drift', 'Sum', 'objects')]),
       ],
     },

@@ -1,4 +1,5 @@
 /** The state of a cluster's relay, from its heartbeats. */
+import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
@@ -12,9 +13,11 @@ export interface RelayState {
   readonly readUpTo: { readonly [K in Kind]: Version };
   /** The API server's version of Kubernetes; undefined before the first heartbeat that names it. */
   readonly kubernetesVersion: string | undefined;
+  /** Undefined before the first heartbeat with the numbers. */
+  readonly annotated: AnnotatedServices | undefined;
 }
 
-const attributes = { heartbeatAtMs: 'heartbeatAt', kubernetesVersion: 'kubernetes' } as const;
+const attributes = { heartbeatAtMs: 'heartbeatAt', kubernetesVersion: 'kubernetes', annotated: 'annotated' } as const;
 const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
 export function decodeRelay(item: Item): RelayState {
@@ -22,12 +25,19 @@ export function decodeRelay(item: Item): RelayState {
     heartbeatAtMs: (item[attributes.heartbeatAtMs] as number | undefined) ?? 0,
     readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
     kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
+    annotated: decodeAnnotated(item[attributes.annotated] as string | undefined),
   };
+}
+
+function decodeAnnotated(text: string | undefined): AnnotatedServices | undefined {
+  if (text === undefined) return undefined;
+  const [valid = 0, invalid = 0] = text.split(' ').map(Number);
+  return { valid, invalid };
 }
 
 /** Changes by a heartbeat. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
-  Partial<Pick<RelayState, 'kubernetesVersion'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
+  Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
 /** Records versions that sweep itself, or the first list of a session, has read. A later session of the relay that begins with older versions belongs to another history. */
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
@@ -40,9 +50,10 @@ export async function recordRead(table: Table, { id, incarnation }: ClusterIncar
 
 /** Saves the changes, unless the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {
-  const { heartbeatAtMs, kubernetesVersion, readUpTo } = heard;
+  const { heartbeatAtMs, kubernetesVersion, annotated, readUpTo } = heard;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
+  if (annotated) set[attributes.annotated] = `${annotated.valid} ${annotated.invalid}`;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   await table.update(metaKey(id), { set }, isIncarnation(incarnation));
 }

@@ -102,4 +102,4 @@ const contested = (reason: string): Decided => ({
 const ofNone = (service: Service | undefined, reason: string): Decided =>
   service?.spec?.type === 'ExternalName'
     ? { who: 'nobody', task: 'none', name: 'no writer', why: reason }
-    : nobody('no selector', `${reason}: endpoints that it has are made by hand or by another controller`);
+    : { ...nobody('no selector', `${reason}: endpoints that it has are made by hand or by another controller`), name: 'no selector' };

@@ -20,3 +20,9 @@ export function clusterIPFamily(service: Service): AddressType | undefined {
 
 /** The API server keeps the endpoints of its own Service. A Service of that name with a selector is a mistake, or a lie of a relay. */
 export const isApiServersOwn = (namespace: string, name: string): boolean => namespace === 'default' && name === 'kubernetes';
+
+/** Numbers of Services that have the annotation and no selector of their own, by the annotation's validity. */
+export interface AnnotatedServices {
+  readonly valid: number;
+  readonly invalid: number;
+}

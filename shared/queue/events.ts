@@ -3,6 +3,7 @@
  * of entries of a few hundred bytes. Only this file uses both names.
  */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
+import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
 import { encodeMessage } from './codec.ts';
@@ -98,6 +99,7 @@ export type Heartbeat = Speaker & {
   /** Time by the relay's clock, ms since the epoch. */
   readonly sentAtMs: number;
   readonly kubernetesVersion: string | undefined;
+  readonly annotated: AnnotatedServices | undefined;
 };
 
 export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart | Heartbeat;
@@ -106,7 +108,8 @@ export type Events = LiveInputs | LiveOutputs | InputListPart | OutputListPart |
 export function readEvents(body: string, limits: QueueLimits = defaultLimits.queue): Events {
   const m = parseEventsMessage(body, limits);
   const speaker = speakerOf(m);
-  if (m.type === 'heartbeat') return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at, kubernetesVersion: m.kubernetes };
+  if (m.type === 'heartbeat')
+    return { ...speaker, type: m.type, readUpTo: m.high, sentAtMs: m.at, kubernetesVersion: m.kubernetes, annotated: m.annotated };
   const { kind, asOf } = m;
   const { accepted, refused } = checkEntries<InputEntry | OutputEntry>(kind, m.entries);
   const states =

@@ -1,4 +1,5 @@
 /** Events messages, with their fields in the queue. Ingest handles them under the names of events.ts. */
+import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
 /** Raise the version if a reader of the former version could not understand a message (docs/upgrading.md). */
@@ -111,6 +112,8 @@ export type HeartbeatMessage = EventsHeader & {
   readonly waiting: number;
   /** The API server's version; absent until the relay has read it. */
   readonly kubernetes?: string;
+  /** Absent until the relay has listed the Services. */
+  readonly annotated?: AnnotatedServices;
 };
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;

@@ -42,6 +42,10 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       number(m, 'waiting');
       if (m['kubernetes'] !== undefined && !isKubernetesVersion(m['kubernetes']))
         throw new UnreadableMessage(`kubernetes is ${show(m['kubernetes'])}: a version such as v1.37.2 is needed`);
+      if (m['annotated'] !== undefined) {
+        const annotated = object(m['annotated'], 'annotated');
+        for (const field of ['valid', 'invalid'] as const) number(annotated, field);
+      }
       return m as unknown as EventsMessage;
     }
     case 'list': {

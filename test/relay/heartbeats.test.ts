@@ -1,5 +1,6 @@
 /** The relay sends its heartbeats in time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { annotationSelector } from '#shared/kube/names.ts';
 import { FaultyApi } from '#test/support/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
@@ -31,4 +32,24 @@ it('a heartbeat that the queue does not take is repeated soon, and a second one 
   expect(run.heartbeats()).toEqual([]);
   run.refuseSends(false);
   await until(() => run.heartbeats().length === 2);
+});
+
+it('a heartbeat has the numbers of Services that have the annotation and no selector, after the first list of Services', async () => {
+  const service = (name: string, text: string, spec: object) =>
+    ({ kind: 'Service', metadata: { namespace: 'default', name, annotations: { [annotationSelector]: text } }, spec }) as const;
+  const annotated = (name: string, text: string, spec = {}) => api.put(service(name, text, spec));
+  annotated('valid', 'app=a');
+  annotated('also-valid', 'app=b');
+  annotated('invalid', 'a in (b)');
+  annotated('with-selector', 'app=c', { selector: { app: 'c' } });
+  run = runRelay(api.url, { heartbeatMs: 10_000 });
+  const newest = () => run.heartbeats().at(-1)?.annotated;
+  await until(() => newest()?.valid === 2);
+  expect(newest()).toEqual({ valid: 2, invalid: 1 });
+
+  annotated('invalid', 'a=b');
+  annotated('also-valid', 'app=b', { selector: { app: 'b' } });
+  api.remove(service('valid', 'app=a', {}));
+  await until(() => newest()?.valid === 1);
+  expect(newest()).toEqual({ valid: 1, invalid: 0 });
 });

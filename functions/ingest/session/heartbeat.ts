@@ -14,6 +14,6 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
     const version = versionOf(incarnation, resourceVersion);
     if (version > cluster.relay.readUpTo[kind]) readUpTo[kind] = version;
   }
-  const { kubernetesVersion } = message;
-  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion });
+  const { kubernetesVersion, annotated } = message;
+  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion, annotated });
 }

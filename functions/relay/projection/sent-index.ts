@@ -1,5 +1,7 @@
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
-import type { Kind, OutputKind } from '#shared/kube/types.ts';
+import type { AnnotatedServices } from '#shared/kube/services.ts';
+import type { Kind, OutputKind, Service } from '#shared/kube/types.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -21,12 +23,15 @@ export interface SentIndexDeps {
 
 /**
  * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of the last projection, so that updates which
- * change none of it are dropped; of slices the service that they belong to. It never holds an object.
+ * change none of it are dropped; of slices the service that they belong to. It also has the names of Services with the annotation and no selector. It
+ * never holds an object.
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
   readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
   readonly #services = new Map<string, string>();
+  /** Whether the annotation is valid, by Service. */
+  readonly #annotated = new Map<string, boolean>();
 
   constructor(deps: SentIndexDeps) {
     this.#deps = deps;
@@ -36,6 +41,7 @@ export class SentIndex {
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
     const seen = this.#deps.clock.now();
+    if (kind === 'Service') this.#noteAnnotation(key, type === 'DELETED' ? undefined : object);
     const limits = limitsOf(this.#deps).relay;
     let entry: Entry;
     try {
@@ -63,6 +69,7 @@ export class SentIndex {
   /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
     const key = relayKey(object);
+    if (kind === 'Service' && !beside) this.#noteAnnotation(key, object);
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
@@ -87,6 +94,18 @@ export class SentIndex {
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
     if (kind === 'EndpointSlice') this.#services.clear();
+    if (kind === 'Service') this.#annotated.clear();
+  }
+
+  get annotated(): AnnotatedServices {
+    const valid = [...this.#annotated.values()].filter((isValid) => isValid).length;
+    return { valid, invalid: this.#annotated.size - valid };
+  }
+
+  #noteAnnotation(key: string, service: KubeObject | undefined): void {
+    const by = service && writerOf(service as Service).by;
+    if (by === 'opt-in' || by === 'invalid-annotation') this.#annotated.set(key, by === 'opt-in');
+    else this.#annotated.delete(key);
   }
 
   /** Fields of an output's entry besides the object; for a slice also its former service. */

@@ -41,6 +41,7 @@ const columns: readonly Column[] = [
   { title: 'Errors', text: (r) => valueText(r.errors, 'Count'), value: (r) => r.errors, isBad: (r) => r.errors > 0 },
   { title: 'Circuit', text: (r) => r.circuit, isBad: (r) => r.circuit !== 'closed' },
   { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), value: (r) => r.differences, isBad: (r) => r.differences > 0 },
+  { title: 'No writer', text: (r) => valueText(r.withoutWriter, 'Count'), value: (r) => r.withoutWriter, isBad: (r) => r.withoutWriter > 0 },
 ];
 const titles = ['Cluster', ...columns.map((c) => c.title)];
 

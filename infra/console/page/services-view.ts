@@ -42,7 +42,8 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = searchField('search', 'namespace, name or writer', list);
-  const filter = h('select', { id: 'filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
+  const selected = (title: string): string | undefined => (title === chosen.filter ? '' : undefined);
+  const filter = h('select', { id: 'filter' }, ...filters.map(({ title }) => h('option', { value: title, selected: selected(title) }, title)));
   filter.addEventListener('change', () => list());
   const count = h('p', { class: 'note', role: 'status' });
   const names = h('div', { class: 'names' });

@@ -3,7 +3,7 @@ import type { FleetRow } from '../api-types.ts';
 import { type Problem, verdictOn } from '../fleet-verdict.ts';
 import { h, setText } from './dom.ts';
 import { durationText } from './format.ts';
-import { hashOf } from './route.ts';
+import { hashOf, servicesHash } from './route.ts';
 
 /** Number of causes shown. The table below has all. */
 const shown = 8;
@@ -30,5 +30,7 @@ export function verdictView() {
   };
 }
 
-const cause = ({ cluster, text }: Problem, linked: boolean): HTMLElement =>
-  linked ? h('li', {}, h('a', { href: hashOf('cluster', cluster) }, cluster), `: ${text}`) : h('li', {}, text);
+function cause({ cluster, text, filter }: Problem, linked: boolean): HTMLElement {
+  const clause = filter ? h('a', { href: servicesHash(cluster, filter) }, text) : text;
+  return linked ? h('li', {}, h('a', { href: hashOf('cluster', cluster) }, cluster), ': ', clause) : h('li', {}, clause);
+}

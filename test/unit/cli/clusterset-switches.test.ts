@@ -230,3 +230,19 @@ it('the state of a cluster in its set is printed without a switch, and in the li
   ]);
   await saveMembership(table, 'a', noMembership);
 });
+
+it('the list of clusters names the number of Services without a writer', async () => {
+  const { table, hub, add } = await start();
+  await add('b', undefined);
+  await table.update(metaKey('a'), { set: { annotated: '2 1', optIn: 'active' } });
+  printed.length = 0;
+  await listOfClusters(hub, people);
+  expect(printed.at(-1)).toBe('a  1 Service without a writer: fleet-endpoints cluster opt-in a lists it');
+  await table.update(metaKey('a'), { set: { optIn: 'off' } });
+  printed.length = 0;
+  await listOfClusters(hub, people);
+  expect(printed.at(-1)).toBe('a  3 Services without a writer: fleet-endpoints cluster opt-in a lists them');
+  printed.length = 0;
+  await listOfClusters(hub, { ...people, format: 'json' });
+  expect(JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter)).toEqual([3, null]);
+});

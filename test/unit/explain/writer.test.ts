@@ -51,7 +51,7 @@ describe('who writes the endpoints of a service', () => {
       { optIn: 'active' },
       /^no writer: annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
     ],
-    ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no writer: no selector \| .*by hand or by another controller$/],
+    ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no selector \| .*by hand or by another controller$/],
     ['an ExternalName', annotated('app=a', { type: 'ExternalName', selector: undefined }), {}, /^no writer \| .*ExternalName/],
   ])('the writer is shown with the reason of %s', (_, s, more, text) => {
     expect(writer(s, more)).toMatch(text);

@@ -30,6 +30,15 @@ it('a heartbeat records the version of Kubernetes, and a heartbeat without one k
   expect((await meta(hub))?.relay.kubernetesVersion).toBe('v1.33.5-eks-113cf36');
 });
 
+it('a heartbeat records the numbers of annotated Services, and a heartbeat without them keeps them', async () => {
+  const hub = await ingestHub();
+  await hub.ingest(heartbeat(hub));
+  expect((await meta(hub)).relay.annotated).toBeUndefined();
+  await hub.ingest(heartbeat(hub, { annotated: { valid: 3, invalid: 1 } }));
+  await hub.ingest(heartbeat(hub));
+  expect((await meta(hub)).relay.annotated).toEqual({ valid: 3, invalid: 1 });
+});
+
 it('heartbeats raise what has been read, and never lower it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));

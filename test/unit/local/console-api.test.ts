@@ -11,6 +11,7 @@ import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -29,6 +30,7 @@ let server: Console;
 async function snapshot(): Promise<Table> {
   const made = memoryTable();
   await registerCluster(made, { id: 'a', mode: 'active' });
+  await made.update(metaKey('a'), { set: { annotated: '1 2' } });
   await indexNamespace({ table: made, cluster: 'a' }, 'ns');
   const record = (name: string, projection: string, namespace = 'ns') => ({
     namespace,
@@ -89,6 +91,7 @@ describe('the console’s API', () => {
         errors: 2,
         circuit: 'first lists of Service, Pod, Node, Endpoints, EndpointSlice missing',
         differences: 0,
+        withoutWriter: 3,
       },
     ]);
   });

@@ -8,7 +8,7 @@ import { pod, service } from '#test/unit/slices/fixtures.ts';
 
 const row = (more: Partial<FleetRow> = {}): FleetRow => ({
   ...{ cluster: 'a', mode: 'active', version: 'v1.37.2', heartbeatAge: 5, oldestDirty: 0, p50: 90, p99: 300, errors: 0, circuit: 'closed' },
-  ...{ differences: 0, ...more },
+  ...{ differences: 0, withoutWriter: 0, ...more },
 });
 const seconds = (n: number): string => `${n} s`;
 
@@ -28,7 +28,7 @@ describe('the verdict on the fleet', () => {
     const rows = [
       row({ heartbeatAge: 100, oldestDirty: 70 }),
       row({ cluster: 'b', circuit: 'unreachable', errors: 2 }),
-      row({ cluster: 'c', circuit: 'first lists of Pod missing', differences: 1 }),
+      row({ cluster: 'c', circuit: 'first lists of Pod missing', differences: 1, withoutWriter: 2 }),
     ];
     expect(verdictOn(rows, seconds).problems.map((p) => `${p.cluster}: ${p.text}`)).toEqual([
       'a: last heartbeat 100 s ago',
@@ -37,6 +37,7 @@ describe('the verdict on the fleet', () => {
       'b: 2 errors in five minutes',
       'c: first lists of Pod missing',
       'c: 1 difference in shadow mode',
+      'c: 2 services without a writer',
     ]);
   });
 });

@@ -54,7 +54,18 @@ describe('the state of a cluster', () => {
   });
 
   it.each([
-    ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, ...conflict }],
+    ['an invalid annotation in any case', { annotated: '4 1', optIn: 'active' }, 1],
+    ['every annotation while opt-in is off', { annotated: '4 1' }, 5],
+    ['every annotation while opt-in is a preview', { annotated: '4 0', optIn: 'shadow' }, 4],
+    ['every annotation while the slices are withdrawn', { annotated: '4 0', optIn: 'active', optInWithdraws: 1 }, 4],
+    ['no Service while opt-in is active', { annotated: '4 0', optIn: 'active' }, 0],
+  ])('the Services without a writer include %s', (_, item, expected) => {
+    for (const mode of ['active', 'shadow'])
+      expect(statesOf({ mode, heartbeatAt: now, ...lists, ...item })).toMatchObject({ ServicesWithoutWriter: expected });
+  });
+
+  it.each([
+    ['is paused, whatever is the matter with it', { mode: 'paused', heartbeatAt: 1, annotated: '1 1', ...conflict }],
     ['is in shadow mode and was never heard of', { mode: 'shadow' }],
   ])('the state of a cluster is not published while it %s', (_, item) => {
     expect(statesOf(item)).toEqual({});
