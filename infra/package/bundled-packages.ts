@@ -13,8 +13,8 @@ export interface BundledPackage {
   readonly integrity: string | undefined;
 }
 
-interface LockFile {
-  readonly packages: { readonly [path: string]: { readonly integrity?: string } };
+export interface LockFile {
+  readonly packages: { readonly [path: string]: { readonly version?: string; readonly integrity?: string } };
 }
 
 /** By name and version. Only files that came into an output count, so what was shaken off is not listed. */

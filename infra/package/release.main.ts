@@ -1,14 +1,19 @@
 /**
- * `npm run release -- --dry-run` builds a release into dist/release: the package, the chart, the relay's bundle with its Dockerfile, krew's manifest,
- * and the bill of materials. The input of the next version's upgrade test and checksums are added. It uploads nothing, and refuses to run without --dry-run.
+ * `npm run release -- --dry-run` builds a release into dist/release; CONTRIBUTING.md lists the files. It uploads and signs nothing, and refuses to run
+ * without --dry-run.
  */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { parse } from 'yaml';
+import { archive, sha256Of } from './archive.ts';
+import { readLock } from './bundled-packages.ts';
 import { krewManifest, type PackageFacts, pluginName } from './krew-manifest.ts';
+import { addBlob, manifestType, packLayout } from './oci-layout.ts';
+import { provenance } from './provenance.ts';
+import { relayImage } from './relay-image.ts';
 
 const run = promisify(execFile);
 const out = 'dist/release';
@@ -16,13 +21,15 @@ const out = 'dist/release';
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' } } });
 if (!values['dry-run']) fail('only --dry-run is there: it builds everything into dist/release, and uploads nothing');
 
-const facts = JSON.parse(await readFile('package.json', 'utf8')) as PackageFacts;
-const { version } = facts;
-const chart = parse(await readFile('infra/relay/chart/Chart.yaml', 'utf8')) as {
+interface Chart {
   readonly name: string;
   readonly version: string;
   readonly appVersion: string;
-};
+}
+
+const facts = JSON.parse(await readFile('package.json', 'utf8')) as PackageFacts;
+const { name, version } = facts;
+const chart = parse(await readFile('infra/relay/chart/Chart.yaml', 'utf8')) as Chart;
 if (String(chart.appVersion) !== version)
   fail(`infra/relay/chart/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`);
 if (!(await readFile('CHANGELOG.md', 'utf8')).includes(`## ${version}`))
@@ -31,32 +38,46 @@ if (!(await readFile('CHANGELOG.md', 'utf8')).includes(`## ${version}`))
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await run('npm', ['pack', '--pack-destination', out], { maxBuffer: 2 ** 26 });
-await writeFile(join(out, `${pluginName}.yaml`), krewManifest(facts, await hashOf(`${facts.name}-${version}.tgz`)));
-// As `helm package` lays it out: one folder, by the chart's name.
-await cp('infra/relay/chart', join(out, chart.name), { recursive: true });
-await archive(`${chart.name}-${chart.version}.tgz`, out, chart.name);
-await rm(join(out, chart.name), { recursive: true });
-await archive(`fleet-endpoints-relay-bundle-${version}.tgz`, 'dist', 'relay');
-await cp('dist/sbom.cdx.json', join(out, `fleet-endpoints-${version}.sbom.cdx.json`));
+await writeFile(join(out, `${pluginName}.yaml`), krewManifest(facts, await sha256Of(join(out, `${name}-${version}.tgz`))));
+await packChart();
+await archive(join(out, `${name}-relay-bundle-${version}.tgz`), 'dist', ['relay']);
+const materials = await relayImage(join(out, `${name}-relay-image-${version}.oci.tar`), version, 'dist/relay/relay.mjs', readLock());
+await cp('dist/sbom.cdx.json', join(out, `${name}-${version}.sbom.cdx.json`));
 
 // Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
-await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `fleet-endpoints-${version}.upgrade.json`)]);
+await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `${name}-${version}.upgrade.json`)]);
 
-const files = (await readdir(out)).sort();
-const sums = await Promise.all(files.map(async (file) => `${await hashOf(file)}  ${file}`));
+const built = await released();
+const lock = { uri: 'package-lock.json', digest: { sha256: await sha256Of('package-lock.json') } };
+const [commit, changes] = [await git('rev-parse', 'HEAD'), await git('status', '--porcelain')];
+const statement = provenance(built, { name, version, commit, isDirty: changes !== '', node: process.version, materials: [lock, ...materials] });
+await writeFile(join(out, `${name}-${version}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`);
+
+const sums = (await released()).map((file) => `${file.sha256}  ${file.name}`);
 await writeFile(join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`);
 for (const line of sums) console.log(line);
 
-async function hashOf(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(join(out, file)))
-    .digest('hex');
+/** As `helm package` lays the chart out: one folder, by the chart's name. As an OCI artefact too, as `helm push` uploads it. */
+async function packChart(): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'fleet-endpoints-chart-'));
+  const file = join(out, `${chart.name}-${chart.version}.tgz`);
+  await cp('infra/relay/chart', join(scratch, chart.name), { recursive: true });
+  await archive(file, scratch, [chart.name]);
+  const layout = join(scratch, 'layout');
+  const config = await addBlob(layout, 'application/vnd.cncf.helm.config.v1+json', chart);
+  const content = await addBlob(layout, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', await readFile(file));
+  const manifest = await addBlob(layout, manifestType, { schemaVersion: 2, mediaType: manifestType, config, layers: [content] });
+  await packLayout(layout, manifest, chart.version, join(out, `${chart.name}-chart-${chart.version}.oci.tar`));
+  await rm(scratch, { recursive: true });
 }
 
-/** The same files give the same archive: no times, owners or order of the disk. */
-async function archive(name: string, folder: string, what: string): Promise<void> {
-  const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner'];
-  await run('tar', [...same, '-I', 'gzip -n', '-cf', join(out, name), '-C', folder, what]);
+async function released(): Promise<readonly { readonly name: string; readonly sha256: string }[]> {
+  const files = (await readdir(out)).sort();
+  return Promise.all(files.map(async (file) => ({ name: file, sha256: await sha256Of(join(out, file)) })));
+}
+
+async function git(...args: readonly string[]): Promise<string> {
+  return (await run('git', args)).stdout.trim();
 }
 
 function fail(reason: string): never {

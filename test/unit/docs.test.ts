@@ -7,7 +7,7 @@ import { mutants } from '#test/simulation/mutants.ts';
 import { versions } from '#test/versions/versions.ts';
 
 const folders = globSync('{functions,shared,infra,test}/**/README.md', { exclude: (path) => /node_modules|relay\/chart/.test(path) });
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md'), ...folders];
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'SUPPORT.md', ...globSync('docs/*.md'), ...folders];
 
 /** Lines outside of code blocks. */
 function proseOf(page: string): readonly string[] {
