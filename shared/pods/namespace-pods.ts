@@ -1,7 +1,7 @@
 /** The Pods of a namespace. Every run of a service or export reads all of them, and caches none. */
-import type { Pod } from '#shared/kube/types.ts';
+import { ProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { objectsIn } from '#shared/store/objects.ts';
+import { isAlive, readObjects } from '#shared/store/objects.ts';
 import { RangeTooLarge } from '#shared/store/table.ts';
 import { SharedReads } from './shared-reads.ts';
 
@@ -16,16 +16,16 @@ export interface Pods {
    * no write of an earlier run. Rejects with PodsTooLarge if their records have more than `maxBytes`, because a tenant or the relay decides their
    * number and size.
    */
-  podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly Pod[]>;
+  podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly ProjectedPod[]>;
 }
 
 /** The runs of a worker share their reads of a namespace. */
 export class NamespacePods implements Pods {
-  readonly #reads = new Map<string, SharedReads<readonly Pod[]>>();
+  readonly #reads = new Map<string, SharedReads<readonly ProjectedPod[]>>();
 
-  async podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly Pod[]> {
+  async podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly ProjectedPod[]> {
     const key = `${store.cluster}/${namespace} ${maxBytes}`;
-    const reads = this.#reads.get(key) ?? new SharedReads<readonly Pod[]>();
+    const reads = this.#reads.get(key) ?? new SharedReads<readonly ProjectedPod[]>();
     this.#reads.set(key, reads);
     try {
       return await reads.read(() => readPods(store, namespace, maxBytes));
@@ -35,9 +35,10 @@ export class NamespacePods implements Pods {
   }
 }
 
-async function readPods(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly Pod[]> {
+async function readPods(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly ProjectedPod[]> {
   try {
-    return await objectsIn(store, 'Pod', namespace, { maxBytes });
+    const records = await readObjects(store, 'Pod', namespace, { maxBytes });
+    return records.filter(isAlive).map(({ name, projection }) => new ProjectedPod(namespace, name, projection));
   } catch (error) {
     if (!(error instanceof RangeTooLarge)) throw error;
     throw new PodsTooLarge(`the Pods of namespace ${namespace} of cluster ${store.cluster} have more than ${maxBytes} bytes`, { cause: error });

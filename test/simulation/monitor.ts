@@ -142,7 +142,7 @@ export function monitor(
     async podsOf(store, namespace, maxBytes) {
       const read = await pods.podsOf(store, namespace, maxBytes);
       const pk = objectsOf(store.cluster, 'Pod', namespace);
-      const items = read.map((pod) => ({ pk, sk: pod.metadata.name, o: encodeProjection('Pod', pod) }));
+      const items = read.map(({ name, pod }) => ({ pk, sk: name, o: encodeProjection('Pod', pod) }));
       actor.learn(pk, items);
       return read;
     },

@@ -1,7 +1,7 @@
 /** The change that an entry of an input kind makes to the record of its object. Pure. */
 import type { Labels } from '#shared/kube/labels.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
-import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';

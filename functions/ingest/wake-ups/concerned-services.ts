@@ -3,7 +3,7 @@
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { Node } from '#shared/kube/types.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';

@@ -179,7 +179,7 @@ function whyOf({ server, inputs, result }: Reached): Why {
   const { service, nodes, namespacePods } = inputs;
   const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
   // Mostly of one pod, so that a map of them all would not pay.
-  const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.metadata.name === name), past: [] });
+  const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.name === name)?.pod, past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
   const { cluster } = result;
   const handedOver = handOverReason(inputs, cluster);

@@ -190,7 +190,7 @@ async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<b
  */
 async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
   const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
-  const known = new Set([...inputs.namespacePods.map((p) => p.metadata.uid), ...uids(stay), undefined]);
+  const known = new Set([...inputs.namespacePods.map(({ pod }) => pod.metadata.uid), ...uids(stay), undefined]);
   const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
   if (unknown.size === 0) return false;
   const live = await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {});

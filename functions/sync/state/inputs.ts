@@ -4,6 +4,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
+import type { ProjectedPod } from '#shared/kube/pod-projection.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
@@ -25,7 +26,7 @@ export interface Inputs {
   /** The pods that the service selects. */
   readonly pods: readonly Pod[];
   /** The Pods of the namespace; empty for a service without a selector. The history uses them to explain why a Pod is no longer selected. */
-  readonly namespacePods: readonly Pod[];
+  readonly namespacePods: readonly ProjectedPod[];
   /** For a Service with a selector and a different annotated one: the Service and its pods as they would be without the selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
@@ -63,7 +64,7 @@ export interface PrefetchedInputs {
   /** `ClusterRecord.cacheEpoch` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly saved: SavedOutputs;
-  readonly pods: readonly Pod[];
+  readonly pods: readonly ProjectedPod[];
 }
 
 /**
@@ -135,11 +136,11 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
 }
 
 /** Rejects with PodsTooLarge. */
-export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>): Promise<readonly Pod[]> =>
+export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>): Promise<readonly ProjectedPod[]> =>
   pods.podsOf({ table, cluster }, namespace, limitsOf(deps).pods.maxBytes);
 
-export const selected = (pods: readonly Pod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
-  pods.filter((pod) => selectorMatches(selector, pod.metadata.labels));
+export const selected = (pods: readonly ProjectedPod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
+  pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
 
 /** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
 export async function nodesOf(

@@ -4,7 +4,7 @@ import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { slicesManagedBy } from '#shared/kube/names.ts';
-import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { workKey } from '#shared/store/keys.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { incarnationOfSession } from '#functions/ingest/session/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession } from '#shared/clusters/sessions.ts';
-import { labelsOfProjectedPod } from '#shared/kube/projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { labelsOfProjectedPod, ProjectedPod } from '#shared/kube/pod-projection.ts';
 import { isPodReady, readyCondition } from '#shared/kube/pods.ts';
-import { decodeProjection, encodeProjection, labelsOfProjectedPod, project } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection, project } from '#shared/kube/projection.ts';
 import { pod, service } from './objects.ts';
 
 const anyPod = fc
@@ -29,6 +30,7 @@ describe('a projection', () => {
         expect(isPodReady(once)).toBe(isPodReady(p));
         expect(readyCondition(once)).toEqual(readyCondition(p));
         expect(labelsOfProjectedPod(encodeProjection('Pod', p))).toEqual(p.metadata.labels);
+        expect(new ProjectedPod('ns', 'p', encodeProjection('Pod', p)).pod).toEqual(once);
       }),
     );
   });

@@ -22,7 +22,7 @@ function namespace() {
   const store = { table: counted, cluster: 'c' };
   const pods = new NamespacePods();
   return {
-    read: async (maxBytes = enough) => (await pods.podsOf(store, 'ns', maxBytes)).map((p) => p.metadata.name),
+    read: async (maxBytes = enough) => (await pods.podsOf(store, 'ns', maxBytes)).map(({ name }) => name),
     queries: () => queries,
     write: async (name: string, rv: string, exists = true): Promise<void> => {
       const projection = exists ? encodeProjection('Pod', pod(name)) : undefined;
