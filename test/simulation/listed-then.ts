@@ -158,14 +158,16 @@ export class ListedThen {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
-    if (reason.startsWith('served by the built-in controllers since')) return isBeside && (!listing.isOurs || goesBack !== 'never');
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    if (reason.startsWith('served by the built-in controllers since')) return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow;
     if (reason.startsWith('not written since')) {
       if (listing.writer === 'none' || listing.writer === undefined) return true;
       // A Service created again with a selector in shadow mode is written by the built-in controllers.
       return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
     }
-    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !listing.isOurs);
+    // A person may move a slice of the hub to a name without a Service, where it stays.
+    if (reason.startsWith('no record has the hub as its writer'))
+      return isShadow && (!isBeside || mayBeLost || !listing.isOurs || listing.writer === undefined);
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;
