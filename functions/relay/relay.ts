@@ -83,26 +83,10 @@ export class Relay {
     const waiting = this.#session?.outbox.waiting ?? 0;
     const served = this.#session?.served ?? [];
     return [
-      { name: 'relay_waiting_objects', help: 'objects that wait to be sent', values: [['', waiting]] },
-      {
-        name: 'relay_ready',
-        help: '1 when every first list has been sent; in a standby, when it has read the Lease',
-        values: [['', this.isReady ? 1 : 0]],
-      },
-      {
-        name: 'relay_leading',
-        help: '1 when this relay leads and sends to the hub, 0 when it is a standby',
-        values: [['', this.isLeading ? 1 : 0]],
-      },
-      ...(served.length === 0
-        ? []
-        : [
-            {
-              name: 'relay_kind_served',
-              help: '1 for a kind of the clusterset that the cluster serves; 0: what it exports or imports is left as it was',
-              values: served.map(([kind, isServed]) => [`{kind="${kind}"}`, isServed ? 1 : 0] as const),
-            },
-          ]),
+      { name: 'relay_waiting_objects', values: [['', waiting]] },
+      { name: 'relay_ready', values: [['', this.isReady ? 1 : 0]] },
+      { name: 'relay_leading', values: [['', this.isLeading ? 1 : 0]] },
+      { name: 'relay_kind_served', values: served.map(([kind, isServed]) => [`{kind="${kind}"}`, isServed ? 1 : 0] as const) },
     ];
   }
 

@@ -4,6 +4,7 @@ import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import { relayManifest } from './manifest.ts';
 import { type Manifest, toYaml } from './manifest-yaml.ts';
 import { type PodPart, tokenVolume } from './pod.ts';
+import { relayMonitoring } from './prometheus-objects.ts';
 import { builtInAlone, type WriterTasks } from './writer-policies.ts';
 
 export interface ChartFile {
@@ -26,7 +27,16 @@ export function chartTemplates(): readonly ChartFile[] {
   };
   const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
   const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|PodDisruptionBudget)$/.test(m.kind);
-  return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m))];
+  return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m)), monitoring()];
+}
+
+/** The objects of the Prometheus operator, each by its own value. */
+function monitoring(): ChartFile {
+  const [podMonitor, prometheusRule] = relayMonitoring(value('namespace'), { '{{ labels }}': '' });
+  const given = '{{- with .Values.monitoringLabels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}';
+  const text = (name: string, manifest: Manifest): string =>
+    `{{- if .Values.${name} }}\n${toYaml([manifest]).replace('"{{ labels }}": ""', given)}{{- end }}\n`;
+  return { path: 'templates/monitoring.yaml', text: [text('podMonitor', podMonitor), text('prometheusRule', prometheusRule)].join('---\n') };
 }
 
 /** The writer's tasks, by the values `writes` and `cleanup`. */

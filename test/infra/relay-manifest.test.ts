@@ -6,6 +6,7 @@ import { chartTemplates } from '#infra/relay/chart-templates.ts';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
+import { relayMonitoring } from '#infra/relay/prometheus-objects.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
 import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
 import { relayEnv } from '#shared/contract/env.ts';
@@ -226,7 +227,7 @@ describe('the Helm chart', () => {
   const image = 'image' in program ? program.image : '';
 
   type Values = { readonly [value: string]: unknown };
-  const given = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+  const given = (value: unknown): boolean => (value !== null && typeof value === 'object' ? Object.keys(value).length > 0 : Boolean(value));
   const expand = (line: string, of: Values): string =>
     line
       .replace(/\{\{ toJson \.Values\.(\w+) \| quote \}\}/, (_, name) => JSON.stringify(JSON.stringify(of[name])))
@@ -326,6 +327,18 @@ describe('the Helm chart', () => {
     const { editorsMayExport = false } = tasks;
     const given_ = { editorsMayExport, clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };
     expect(inOrder(rendered(values({ ...parameters, image, ...given_ })))).toEqual(inOrder(relayManifest({ ...install, clusterset: tasks })));
+  });
+
+  it.each([
+    ['neither by default', {}, [], {}],
+    ['a PodMonitor', { podMonitor: true }, ['PodMonitor'], {}],
+    ['alerts', { prometheusRule: true }, ['PrometheusRule'], {}],
+    ['both with labels', { podMonitor: true, prometheusRule: true }, ['PodMonitor', 'PrometheusRule'], { release: 'kube-prometheus-stack' }],
+  ])('the Helm chart has for the Prometheus operator %s', (_, of: object, kinds: readonly string[], monitoringLabels: { [name: string]: string }) => {
+    const all = rendered(values({ ...parameters, image, ...of, monitoringLabels }));
+    const expected = relayMonitoring(parameters.namespace, monitoringLabels).filter(({ kind }) => kinds.includes(kind));
+    expect(all.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))).toEqual(expected);
+    expect(inOrder(all)).toEqual(inOrder([...manifests, ...expected]));
   });
 
   it('the Helm chart has a schema that names each value', () => {

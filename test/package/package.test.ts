@@ -33,6 +33,7 @@ describe('the package', () => {
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
       /^package\/docs\/([\w-]+\.(md|png)|decisions\/[\w-]+\.md)$/,
+      /^package\/infra\/monitoring\/grafana\/[\w-]+\.json$/,
       /^package\/infra\/relay\/chart\/(Chart\.yaml|README\.md|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
     ];
     expect(files.filter((file) => !known.some((pattern) => pattern.test(file)))).toEqual([]);
