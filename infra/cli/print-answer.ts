@@ -1,6 +1,7 @@
 /** Prints an answer as lines for people, or as data for programs. */
 import { styleText } from 'node:util';
 import { stringify } from 'yaml';
+import { wrapped } from './line-wrap.ts';
 import { printable } from './printable.ts';
 
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
@@ -21,14 +22,21 @@ const formats = { good: 'green', warning: 'yellow', bad: 'red', title: 'bold', f
 export const linesAsData = (data: unknown, format: 'json' | 'yaml'): readonly string[] =>
   (format === 'json' ? JSON.stringify(data, null, 2) : stringify(data, { lineWidth: 0 }).trimEnd()).split('\n');
 
-export function printLines(lines: readonly Line[], { color, isLocalTime }: Pick<Printing, 'color' | 'isLocalTime'>): void {
-  for (const line of lines) console.log(rendered(line, { color, isLocalTime }));
+/** Lines are wrapped for people at a terminal. A pipe gets whole lines, and data stays as it is. */
+export function printLines(lines: readonly Line[], { format, color, isLocalTime }: Printing): void {
+  const { isTTY, columns: terminalWidth } = process.stdout;
+  const width = isTTY && format !== 'json' && format !== 'yaml' ? terminalWidth : undefined;
+  for (const line of lines) console.log(rendered(line, { color, isLocalTime, width }));
 }
 
 /** Text of clusters is escaped before it gets colours. */
-export function rendered(line: Line, { color, isLocalTime }: Pick<Printing, 'color' | 'isLocalTime'>): string {
+export function rendered(
+  line: Line,
+  { color, isLocalTime, width }: Pick<Printing, 'color' | 'isLocalTime'> & { readonly width?: number | undefined },
+): string {
   const { text, style } = typeof line === 'string' ? { text: line, style: undefined } : line;
-  const safe = printable(isLocalTime ? withLocalTimes(text) : text);
+  const whole = printable(isLocalTime ? withLocalTimes(text) : text);
+  const safe = width === undefined ? whole : wrapped(whole, width).join('\n');
   if (style === undefined || color === 'never') return safe;
   // With `auto` the stream decides, by the terminal and NO_COLOR.
   const options = color === 'always' ? { validateStream: false } : { stream: process.stdout };

@@ -14,6 +14,15 @@ export interface DashboardsAnswer {
   readonly minutes: readonly number[];
   /** Interval of the page's requests, seconds. */
   readonly refreshSeconds: number;
+  /** Absent in a local run. */
+  readonly deployed?: DeployedHub;
+}
+
+export interface DeployedHub {
+  /** Commands name the hub by its table. */
+  readonly table: string;
+  /** The address of each dashboard in CloudWatch, by the dashboard's id. */
+  readonly cloudWatch: { readonly [dashboard: string]: string };
 }
 
 export interface SeriesAnswer {

@@ -5,7 +5,7 @@ import { UsageError } from '#infra/cli/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { DashboardsAnswer, HistoryAnswer } from './api-types.ts';
+import type { DashboardsAnswer, DeployedHub, HistoryAnswer } from './api-types.ts';
 import { clustersetAnswer } from './clusterset-answer.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
@@ -20,9 +20,10 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Interval of the page's requests, seconds. */
   readonly refreshSeconds: number;
+  readonly deployed?: DeployedHub;
 }
 
-export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Routes {
+export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: ApiDeps): Routes {
   const started = (): Table => {
     const there = table();
     if (!there) throw new NotReady('the table is not ready yet');
@@ -32,7 +33,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds }: ApiDeps): Rou
   return {
     '/api/dashboards': json(async (): Promise<DashboardsAnswer> => {
       const [clusters, dashboards] = await Promise.all([listClusters(started()), metrics.dashboards()]);
-      return { dashboards, clusters, minutes: metrics.minutes, refreshSeconds };
+      return { dashboards, clusters, minutes: metrics.minutes, refreshSeconds, ...(deployed && { deployed }) };
     }),
     '/api/series': json(async (query) => {
       const dashboards = await metrics.dashboards();

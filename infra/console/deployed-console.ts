@@ -2,6 +2,7 @@
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
+import { cloudWatchLinks } from './cloudwatch-links.ts';
 import { cloudWatchMetrics, dollarsPerMetric } from './cloudwatch-metrics.ts';
 import { apiRoutes } from './console-api.ts';
 import type { MetricsSource } from './metrics-source.ts';
@@ -13,7 +14,7 @@ const refreshSeconds = 15;
 
 /** Resolves to the server and a sentence about its price. Throws a UsageError if the hub's dashboards cannot be read. */
 export async function deployedConsole(
-  { table, now }: Pick<Hub, 'table' | 'now'>,
+  { table, tableName, now }: Pick<Hub, 'table' | 'tableName' | 'now'>,
   hub: string,
   port: number,
   client = new CloudWatchClient({}),
@@ -22,7 +23,8 @@ export async function deployedConsole(
   const metrics = await cloudWatchMetrics({ client, hub, region, now }).catch((cause: Error) => {
     throw new UsageError(`the dashboards of hub ${hub} cannot be read in ${region}: ${cause.message}. --hub-name is hub.name of clusters.yaml`);
   });
-  const server = await startConsole(port, { ...pageRoutes(), ...apiRoutes({ metrics, table: () => table, now, refreshSeconds }) });
+  const deployed = { table: tableName, cloudWatch: cloudWatchLinks(hub, region) };
+  const server = await startConsole(port, { ...pageRoutes(), ...apiRoutes({ metrics, table: () => table, now, refreshSeconds, deployed }) });
   return { server, price: await priceOf(metrics) };
 }
 

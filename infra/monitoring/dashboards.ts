@@ -116,7 +116,6 @@ export const fleetDashboard: Dashboard = {
           of('HandOverDeletes', 'Sum', 'deletes of hand-overs'),
           of('HandOversWaiting', 'Sum', 'waiting hand-overs'),
           of('OptInHeld', 'Sum', 'invalid annotations'),
-          of('ServicesWithoutWriter', 'Maximum', 'without a writer'),
         ]),
       ],
     },
@@ -124,6 +123,7 @@ export const fleetDashboard: Dashboard = {
       title: 'Correctness',
       widgets: [
         lines('Shadow differences', 'Count', [of('ShadowDifferences', 'Maximum', 'services')]),
+        lines('Services without a writer', 'Count', [of('ServicesWithoutWriter', 'Maximum', 'services')]),
         lines('Differences between snapshot and lists', 'Count', [
           of('Drift', 'Sum', 'objects'),
           of('IncarnationBumped', 'Sum', 'restored clusters'),

@@ -48,6 +48,15 @@ async function show(view: keyof typeof views, look: Look = {}) {
   return opened;
 }
 
+/** Other local runs may exist, so HUB names ours by its process id. */
+async function command(name: string, ...args: readonly string[]) {
+  const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
+  const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
+  const env = { ...process.env, HUB: hub, NODE_NO_WARNINGS: '1' };
+  const all = ['infra/command/fleet-endpoints.main.ts', name, ...args];
+  return promisify(execFile)(process.execPath, all, { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
+}
+
 const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 
 beforeAll(async () => {
@@ -306,6 +315,43 @@ describe('the time line of a service', () => {
   });
 });
 
+describe('a Service without a writer', () => {
+  it('such a Service is a cause of both verdicts, which link to the list of such Services', async () => {
+    const { page, faults } = await show('fleet');
+    const cause = page.locator('.verdict a', { hasText: '2 services without a writer' });
+    await command('cluster', 'opt-in', 'demo-1', 'off');
+    try {
+      await cause.waitFor();
+      expect(await page.locator('.verdict li').allTextContents()).toContain('demo-1: 2 services without a writer');
+      await page.goto(`${url}/#/cluster/demo-1`);
+      await cause.click();
+      await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^fraud/), expect.stringMatching(/^cart/)]);
+      expect(await page.locator('#filter').inputValue()).toBe('no writer');
+    } finally {
+      await command('cluster', 'opt-in', 'demo-1', 'active', '--override');
+    }
+    await page.goto(`${url}/#/fleet`);
+    await expect.poll(() => cause.count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe('the commands of a page', () => {
+  it('a button copies the command, by the keyboard too, and reports it', async () => {
+    const { page, faults } = await show('service');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const button = page.getByRole('button', { name: 'Copy the command npx fleet-endpoints history demo-1 shop/web' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => button.textContent()).toBe('Copied');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npx fleet-endpoints history demo-1 shop/web');
+    await expect.poll(() => button.textContent()).toBe('Copy');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
 describe('the table of the fleet', () => {
   it('the table is searched, filtered and sorted', async () => {
     const { page, faults } = await show('fleet');
@@ -351,16 +397,7 @@ it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service 
 });
 
 describe('npm run explain', () => {
-  /** Other local runs may exist, so HUB names ours by its process id. */
   const explain = (...args: readonly string[]) => command('explain', ...args);
-
-  async function command(name: string, ...args: readonly string[]) {
-    const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
-    const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
-    const env = { ...process.env, HUB: hub, NODE_NO_WARNINGS: '1' };
-    const all = ['infra/command/fleet-endpoints.main.ts', name, ...args];
-    return promisify(execFile)(process.execPath, all, { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
-  }
 
   it('explain prints the same in a terminal', async () => {
     const { stdout } = await explain('demo-1', 'payments/ledger', 'ledger-0');
@@ -387,10 +424,11 @@ describe('npm run explain', () => {
       const { stdout } = await command('complete', '--', ...words);
       return stdout.split('\n').flatMap((line) => (line.startsWith(':') || line === '' ? [] : line.trim()));
     };
-    expect(await offered('explain', '')).toEqual(['demo-1', 'demo-2']);
-    expect(await offered('explain', 'demo-1', '')).toEqual(['payments/', 'shop/']);
-    expect(await offered('explain', 'demo-1', 'sh')).toContain('shop/web');
-    expect(await offered('history', 'demo-1', '-n', '')).toEqual(['payments', 'shop']);
+    // A shell gets no names within two seconds from a machine that is busy.
+    await expect.poll(() => offered('explain', '')).toEqual(['demo-1', 'demo-2']);
+    await expect.poll(() => offered('explain', 'demo-1', '')).toEqual(['payments/', 'shop/']);
+    await expect.poll(() => offered('explain', 'demo-1', 'sh')).toContain('shop/web');
+    await expect.poll(() => offered('history', 'demo-1', '-n', '')).toEqual(['payments', 'shop']);
   });
 
   it('an unknown name is answered by one line with the existing names', async () => {
@@ -430,7 +468,7 @@ describe('a link to an unknown name', () => {
   });
 });
 
-describe.each([1280, 390])('at %i pixels wide', (width) => {
+describe.each([1920, 1280, 390])('at %i pixels wide', (width) => {
   it.each(Object.keys(views) as (keyof typeof views)[])('the page of the %s does not scroll sideways, light and dark', async (view) => {
     const grounds: string[] = [];
     for (const scheme of ['light', 'dark'] as const) {

@@ -1,6 +1,6 @@
 /** One row for each pod of a Service: its addresses, the objects that list it, its states there, and why. */
 import type { Explanation, PodExplanation, SavedAddress } from '#infra/explain/explanation.ts';
-import { type Child, h } from './dom.ts';
+import { type Child, h, keepTimes } from './dom.ts';
 import { placeBadge } from './place-badge.ts';
 import { searchField } from './search-field.ts';
 
@@ -77,9 +77,11 @@ function cellsOf({ pod, relation, endpoints, slices }: PodExplanation, saved: re
   const addresses = new Set(verdicts.flatMap(({ verdict }) => verdict.addresses));
   // A reason that all verdicts share is written once.
   const whys = [...Map.groupBy(verdicts, ({ verdict }) => verdict.why)].map(([why, of]) =>
-    h('div', {}, of.length === verdicts.length ? why : `${of.map(({ where }) => where).join(', ')}: ${why}`),
+    h('div', {}, ...keepTimes(of.length === verdicts.length ? why : `${of.map(({ where }) => where).join(', ')}: ${why}`)),
   );
-  const pending = verdicts.flatMap(({ where, verdict }) => (verdict.pending ? [h('div', { class: 'pending' }, `${where}: ${verdict.pending}`)] : []));
+  const pending = verdicts.flatMap(({ where, verdict }) =>
+    verdict.pending ? [h('div', { class: 'pending' }, ...keepTimes(`${where}: ${verdict.pending}`))] : [],
+  );
   const note = relations[relation];
   return {
     ...commonCells(saved, withPorts),

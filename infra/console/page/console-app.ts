@@ -2,6 +2,7 @@
 import type { DashboardsAnswer, FleetRow } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
 import { clustersetView } from './clusterset-view.ts';
+import { commandLine, commandText } from './command-line.ts';
 import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
 import { findBox } from './find-box.ts';
@@ -36,7 +37,7 @@ function fleetView(answer: DashboardsAnswer): View {
   const table = fleetTable();
   const dashboard = dashboardView(answer.dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
   return {
-    element: h('div', {}, heading('Fleet', ranges(answer)), verdict.element, table.element, dashboard.element),
+    element: h('div', {}, heading('Fleet', ranges(answer)), verdict.element, elsewhere(answer, 'fleet'), table.element, dashboard.element),
     refresh: async () => {
       const [rows] = await Promise.all([table.refresh(), dashboard.refresh(range)]);
       verdict.show(rows, true);
@@ -54,7 +55,7 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
   select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
   const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
   return {
-    element: h('div', {}, heading('Cluster', field, ranges(answer)), verdict.element, dashboard.element),
+    element: h('div', {}, heading('Cluster', field, ranges(answer)), verdict.element, elsewhere(answer, 'cluster'), dashboard.element),
     refresh: async () => {
       const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(range)]);
       verdict.show(
@@ -64,6 +65,13 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
     },
     destroy: dashboard.destroy,
   };
+}
+
+/** The same in other places: the command, and the dashboard in CloudWatch. */
+function elsewhere({ deployed }: DashboardsAnswer, dashboard: string): HTMLElement {
+  const href = deployed?.cloudWatch[dashboard];
+  const link = href && h('a', { href, target: '_blank', rel: 'noreferrer' }, 'The dashboard in CloudWatch');
+  return h('div', { class: 'elsewhere' }, commandLine(commandText(deployed?.table, 'cluster', 'list')), link);
 }
 
 const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
@@ -120,7 +128,7 @@ function viewOf(route: Route, answer: DashboardsAnswer): View {
     return { ...view, element: h('div', {}, heading('Clusterset'), view.element) };
   }
   const cluster = route.cluster ?? answer.clusters[0] ?? '';
-  const view = servicesView(cluster, answer.clusters, route);
+  const view = servicesView(cluster, answer, route);
   return { ...view, element: h('div', {}, heading('Services'), view.element) };
 }
 

@@ -1,15 +1,15 @@
 /** The view of an explanation: the summary, a picture of the pods, a table of addresses, the history, and the facts. */
 import type { Explanation, ServiceState } from '#infra/explain/explanation.ts';
 import { addressTable } from './address-table.ts';
-import { type Child, h } from './dom.ts';
+import { type Child, h, keepTimes } from './dom.ts';
 import { podMap } from './pod-map.ts';
 import { setView } from './set-view.ts';
 
 const good: readonly ServiceState[] = ['Written', 'Same'];
 const bad: readonly ServiceState[] = ['Failing', 'CircuitOpen', 'Contested', 'Different', 'InvalidAnnotation', 'NoWriter'];
 
-/** Redraws each part only when it changes, so a selection or an input stays. `history` is placed below the addresses. */
-export function explanationView(history: HTMLElement) {
+/** Redraws each part only when it changes, so a selection or an input stays. `commands` is placed below the summary, `history` below the addresses. */
+export function explanationView(history: HTMLElement, commands: HTMLElement) {
   const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
     const element = h(tag, attributes);
     let last = '';
@@ -37,6 +37,7 @@ export function explanationView(history: HTMLElement) {
       'article',
       { 'aria-labelledby': 'service' },
       lead.element,
+      commands,
       map.element,
       differences.element,
       clusterset.element,
@@ -49,7 +50,7 @@ export function explanationView(history: HTMLElement) {
       lead.element.dataset['state'] = state && (bad.includes(state) ? 'bad' : good.includes(state) ? 'good' : 'fair');
       lead.show([namespace, name, summary], () => [
         h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
-        h('p', {}, summary),
+        h('p', {}, ...keepTimes(summary)),
       ]);
       differences.show([explanation.differencesTitle, explanation.differences], () => differenceList(explanation));
       clusterset.show(explanation);
@@ -63,7 +64,7 @@ export function explanationView(history: HTMLElement) {
 const section = (title: string, content: HTMLElement): HTMLElement => h('section', { class: 'panel' }, h('h3', {}, title), content);
 
 const pairs = (facts: Explanation['groups'][number]['facts']): HTMLElement =>
-  h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, f.text))));
+  h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, ...keepTimes(f.text)))));
 
 const differenceList = ({ differences: lines, differencesTitle: title }: Explanation): readonly Child[] =>
   lines.length === 0 ? [] : [h('h3', {}, title), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];

@@ -1,7 +1,8 @@
 /** The services of a cluster, and the explanation of the chosen service. */
 import type { Explanation } from '#infra/explain/explanation.ts';
-import type { HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
+import type { DashboardsAnswer, HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
+import { commandLine, commandText } from './command-line.ts';
 import { h } from './dom.ts';
 import { explanationView } from './explanation-view.ts';
 import { hashOf, type Route } from './route.ts';
@@ -23,12 +24,14 @@ const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' =>
 
 const servicesText = (count: number): string => `${count} ${count === 1 ? 'service' : 'services'}`;
 
-export function servicesView(cluster: string, clusters: readonly string[], chosen: Chosen) {
+export function servicesView(cluster: string, { clusters, deployed }: Pick<DashboardsAnswer, 'clusters' | 'deployed'>, chosen: Chosen) {
   let all: readonly ServiceEntry[] = [];
   let shown = '';
   let listAt = 0;
   let explainAt = 0;
   const { namespace, service } = chosen;
+  const command = (verb: string, ...more: readonly string[]): HTMLElement =>
+    commandLine(commandText(deployed?.table, verb, cluster, `${namespace}/${service}`, ...more));
   const line = timeLine(
     (atMs) => ask<Then>('/api/then', { cluster, namespace, service, at: String(atMs) }),
     (atMs) => {
@@ -36,9 +39,10 @@ export function servicesView(cluster: string, clusters: readonly string[], chose
       // A change of location.hash would draw the whole page again.
       history.replaceState(null, '', hashOf('services', cluster, namespace, service, ...at));
     },
+    (atMs) => command('explain', '--at', new Date(atMs).toISOString()),
     chosen.atMs,
   );
-  const explanation = explanationView(line.element);
+  const explanation = explanationView(line.element, h('div', { class: 'elsewhere' }, command('explain'), command('history')));
   const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = searchField('search', 'namespace, name or writer', list);

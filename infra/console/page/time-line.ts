@@ -3,7 +3,7 @@
  * of that moment below the list.
  */
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
-import { type Child, h, setText } from './dom.ts';
+import { type Child, h, keepTimes, setText } from './dom.ts';
 import { searchField } from './search-field.ts';
 
 /** Number of addresses shown. `fleet-endpoints explain --at` prints all of them. */
@@ -13,8 +13,13 @@ const maxRuns = 8;
 
 const kinds: { readonly [K in Told['kind']]: string } = { wrote: 'wrote', failed: 'failed', held: 'held back', found: 'wrote nothing' };
 
-/** `choose` writes the moment into the URL, or takes it away. `chosenMs`: ms since the epoch. */
-export function timeLine(askThen: (atMs: number) => Promise<Then>, choose: (atMs: number | undefined) => void, chosenMs: number | undefined) {
+/** `choose` writes the moment into the URL, or takes it away. `commandAt` is the command for a moment. `chosenMs`: ms since the epoch. */
+export function timeLine(
+  askThen: (atMs: number) => Promise<Then>,
+  choose: (atMs: number | undefined) => void,
+  commandAt: (atMs: number) => HTMLElement,
+  chosenMs: number | undefined,
+) {
   let runs: readonly Told[] = [];
   let drawn = '';
   const search = searchField('run-search', 'pod, address or reason', draw);
@@ -85,7 +90,7 @@ export function timeLine(askThen: (atMs: number) => Promise<Then>, choose: (atMs
   async function showThen(atMs: number): Promise<void> {
     let content: readonly HTMLElement[];
     try {
-      content = addressesThen(await askThen(atMs), atMs);
+      content = [...addressesThen(await askThen(atMs), atMs), commandAt(atMs)];
     } catch (e) {
       content = [h('p', { class: 'empty' }, (e as Error).message)];
     }
@@ -112,7 +117,7 @@ const option = ([value, title]: [string, string]): HTMLElement => h('option', { 
 
 const timeText = (atMs: number): string => new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
 
-const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, line)));
+const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, ...keepTimes(line))));
 
 function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number): readonly HTMLElement[] {
   const rows = [

@@ -1,9 +1,13 @@
 import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataQuery } from '@aws-sdk/client-cloudwatch';
 import { expect, it } from 'vitest';
+import type { DashboardsAnswer } from '#infra/console/api-types.ts';
+import { cloudWatchLinks } from '#infra/console/cloudwatch-links.ts';
 import { cloudWatchMetrics } from '#infra/console/cloudwatch-metrics.ts';
 import { deployedDashboard } from '#infra/console/dashboard-body.ts';
+import { deployedConsole } from '#infra/console/deployed-console.ts';
 import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from '#infra/monitoring/dashboards.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
 
 const hour = Date.UTC(2026, 0, 1, 12) / 1000;
 
@@ -67,6 +71,27 @@ async function source(values: Parameters<typeof cloudWatch>[0]) {
   const metrics = await cloudWatchMetrics({ client, hub: 'Shop', region: 'eu-west-1', now: () => clock.ms });
   return { metrics, asked, clock, fail };
 }
+
+it('the links to the dashboards have the names that are read, and the domain of the region', async () => {
+  const { asked } = await source(() => []);
+  const links = cloudWatchLinks('Shop', 'eu-west-1');
+  const home = 'https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#dashboards/dashboard/';
+  expect([links['fleet'], links['cluster']]).toEqual(asked.dashboards.map((name) => `${home}${name}`));
+  expect(cloudWatchLinks('Shop', 'cn-north-1')['fleet']).toMatch(/^https:\/\/cn-north-1\.console\.amazonaws\.cn\/cloudwatch\//);
+});
+
+it('the console of a deployed hub names its table and its dashboards to the page', async () => {
+  const { client } = cloudWatch(() => []);
+  const table = memoryTable();
+  const named = { ...client, config: { region: async () => 'eu-west-1' } } as unknown as CloudWatchClient;
+  const { server } = await deployedConsole({ table, tableName: 'Shop-snapshot-T', now: () => hour * 1000 }, 'Shop', 0, named);
+  try {
+    const answer = (await (await fetch(`${server.url}/api/dashboards`)).json()) as DashboardsAnswer;
+    expect(answer.deployed).toEqual({ table: 'Shop-snapshot-T', cloudWatch: cloudWatchLinks('Shop', 'eu-west-1') });
+  } finally {
+    server.close();
+  }
+});
 
 it('the dashboards are those of the hub in its region', async () => {
   const { metrics, asked } = await source(() => []);
