@@ -1,10 +1,10 @@
 /** A cluster needs EKS as the stacks and the relay expect it, an API server that answers, and a secret that parses. */
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
+import { oldestSupported, unsupportedVersion } from '#infra/explain/version-support.ts';
 import { relayServiceAccount } from '#infra/relay/relay-names.ts';
 import { credentialsOf } from '#shared/cluster-api/cluster-credentials.ts';
 import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
-import { oldestSupported, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import { checkKey } from './account-keys.ts';
 import { type Aws, inRegion } from './aws-cli.ts';

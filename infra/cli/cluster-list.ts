@@ -1,4 +1,6 @@
 /** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
+
+import { unsupportedVersion } from '#infra/explain/version-support.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
@@ -7,7 +9,6 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { counted } from './counted.ts';

@@ -1,11 +1,12 @@
 /** `fleet-endpoints doctor`: what is between this machine and endpoints that follow their pods. Reads only. */
+
+import { unsupportedVersion } from '#infra/explain/version-support.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { type Finding, fine, wrong } from './account-finding.ts';
 import type { Hub } from './connect-hub.ts';
 import { counted } from './counted.ts';

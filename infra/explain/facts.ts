@@ -3,7 +3,6 @@
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { comparedAsVersion, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
@@ -11,6 +10,7 @@ import type { ControllerState, WorkItem } from '#shared/workqueue/rules/item.ts'
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
+import { comparedAsVersion, unsupportedVersion } from './version-support.ts';
 import { selectorText, writerFacts } from './writer-facts.ts';
 
 export const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);

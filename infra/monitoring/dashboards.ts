@@ -3,9 +3,10 @@
  * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from the metrics with a cluster dimension.
  */
 import { type ClusterMetrics, type MetricName, objectiveMs, perCluster, type Unit } from '#shared/contract/metrics.ts';
-import { type UpstreamMetricName, upstreamLabels } from '#shared/contract/upstream-metrics.ts';
+import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 import { clustersetRow } from './clusterset-row.ts';
 import type { FunctionRole, QueueRole, Series, Statistic } from './series.ts';
+import { upstreamLabels } from './upstream-labels.ts';
 
 export interface Dashboard {
   readonly id: 'fleet' | 'cluster';

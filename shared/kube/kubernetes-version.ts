@@ -1,13 +1,10 @@
 /** Versions of Kubernetes as an API server's /version names them: v1.37.2, v1.33.5-eks-113cf36, v1.34.1+k3s1. */
 
-/** The oldest minor version that `npm run test:versions` plays (docs/versions.md). */
-export const oldestSupported = 'v1.31';
-
 const form = /^v1\.(\d{1,3})\.\d{1,3}[-+.\w]{0,64}$/;
 
 export const isKubernetesVersion = (value: unknown): value is string => typeof value === 'string' && form.test(value);
 
-const minorOf = (version: string): number => Number(/^v1\.(\d+)/.exec(version)?.[1]);
+export const minorOf = (version: string): number => Number(/^v1\.(\d+)/.exec(version)?.[1]);
 
 export interface Feature {
   readonly what: string;
@@ -34,20 +31,3 @@ export type FeatureName = keyof typeof features;
 /** Returns true if the version has the feature, or is unknown. */
 export const hasFeature = (version: string | undefined, name: FeatureName): boolean =>
   !isKubernetesVersion(version) || minorOf(version) >= minorOf(features[name].from);
-
-export const lackedBy = (version: string | undefined): readonly FeatureName[] =>
-  (Object.keys(features) as FeatureName[]).filter((name) => !hasFeature(version, name));
-
-/** Returns what shadow mode does not count as a difference in a cluster of this version; undefined if it counts everything. */
-export function comparedAsVersion(version: string | undefined): string | undefined {
-  const names = lackedBy(version).filter((name) => 'isComparedWithout' in features[name]);
-  return names.length === 0
-    ? undefined
-    : `compared as v1.${minorOf(version ?? '')} does: no ${names.map((name) => features[name].what).join(', no ')}`;
-}
-
-/** Returns why the hub does not support the version; undefined if it does, or if the version is unknown. */
-export function unsupportedVersion(version: string | undefined): string | undefined {
-  if (version === undefined || !isKubernetesVersion(version) || minorOf(version) >= minorOf(oldestSupported)) return undefined;
-  return `Kubernetes ${version} is older than ${oldestSupported}, the oldest that is tested`;
-}

@@ -14,9 +14,10 @@ import { clusterDashboard, clusterDashboardOf, type Dashboard, dashboards, fleet
 import { manyClusters } from '#infra/monitoring/many-clusters.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
 import type { Series } from '#infra/monitoring/series.ts';
+import { upstreamLabels } from '#infra/monitoring/upstream-labels.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
 import { dirtyIndex } from '#shared/contract/table-attributes.ts';
-import { type UpstreamMetric, type UpstreamMetricName, upstreamLabels, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { readHubSettings } from '#shared/hub-settings.ts';
 import { fleetOf } from './fleet.ts';
 

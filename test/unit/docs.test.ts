@@ -2,7 +2,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { program } from '#infra/command/program.ts';
-import { type Feature, features, oldestSupported } from '#shared/kube/kubernetes-version.ts';
+import { oldestSupported } from '#infra/explain/version-support.ts';
+import { type Feature, features } from '#shared/kube/kubernetes-version.ts';
 import { mutants } from '#test/simulation/mutants.ts';
 import { versions } from '#test/versions/versions.ts';
 

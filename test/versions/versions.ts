@@ -1,5 +1,6 @@
 /** The Kubernetes versions that are played, and what the script shows of the features that an older version lacks. */
-import { type Feature, type FeatureName, features, lackedBy } from '#shared/kube/kubernetes-version.ts';
+import { lackedBy } from '#infra/explain/version-support.ts';
+import { type Feature, type FeatureName, features } from '#shared/kube/kubernetes-version.ts';
 import type { Step } from '#test/cluster/parity/step.ts';
 
 export const versions = ['v1.31.0', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2'] as const;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { comparedAsVersion, isKubernetesVersion, lackedBy, unsupportedVersion } from '#shared/kube/kubernetes-version.ts';
+import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 
 it.each(['v1.37.2', 'v1.33.5-eks-113cf36', 'v1.34.1+k3s1', 'v1.36.0-alpha.1.12+3c5a'])('%s is a version of Kubernetes', (text) => {
   expect(isKubernetesVersion(text)).toBe(true);
@@ -11,23 +11,3 @@ it.each(['', '1.37.2', 'v1.37', 'v2.0.0', 'v1.37.2 ', 'v1.37.2<b>', `v1.37.2-${'
     expect(isKubernetesVersion(text)).toBe(false);
   },
 );
-
-it('a version below the oldest tested one is unsupported, and an unknown one is not reported', () => {
-  expect(unsupportedVersion('v1.30.14')).toBe('Kubernetes v1.30.14 is older than v1.31, the oldest that is tested');
-  for (const version of ['v1.31.0', 'v1.37.2', 'v1.112.0', undefined]) expect(unsupportedVersion(version)).toBeUndefined();
-});
-
-it.each([
-  ['v1.31.0', ['sidecarPorts', 'managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices']],
-  ['v1.32.9-eks-1', ['managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices']],
-  ['v1.34.4', ['orderByFnv', 'portlessSlices']],
-  ['v1.37.2', []],
-  [undefined, []],
-])('a cluster of %s lacks %j', (version, expected) => {
-  expect(lackedBy(version)).toEqual(expected);
-});
-
-it('shadow mode compares as an older version does', () => {
-  expect(comparedAsVersion('v1.32.9-eks-1')).toBe('compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints');
-  expect(comparedAsVersion('v1.34.4')).toBeUndefined();
-});
