@@ -1,4 +1,4 @@
-/** What the hub expects of a cluster's Kubernetes version, in words. */
+/** Texts about the support of a Kubernetes version. */
 import { type FeatureName, features, hasFeature, isKubernetesVersion, minorOf } from '#shared/kube/kubernetes-version.ts';
 
 /** The oldest minor version that `npm run test:versions` plays (docs/versions.md). */
