@@ -45,7 +45,7 @@ async function exportBoth(set: SetWorld, { first = hello, second = hello, specs 
   await exportFirst(set, first, specs[0]);
   await deploy(b, second, '10.2.0.1');
   const { creationTimestamp } = (await a.api.get('ServiceExport', a.namespace, 'hello'))?.metadata ?? {};
-  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(String(creationTimestamp)) + 1_000);
+  await b.eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(String(creationTimestamp)) + 1_000));
   await b.export('hello', specs[1]);
 }
 
