@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/churn.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { costCells, type Work, workOfLocalRun, workOfProcess } from './churn-cost.ts';
 
 /**
@@ -11,7 +11,7 @@ import { costCells, type Work, workOfLocalRun, workOfProcess } from './churn-cos
  * a second, and ours, in turn. Each has a fresh control plane of this machine. The same load comes first for --warm-up seconds (0: none). --profile writes a
  * processor profile of each process of ours into DIR.
  */
-const { values } = parseArgs({
+const { values } = programArguments({
   options: {
     only: { type: 'string' },
     rate: { type: 'string' },

@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
 import { startControlPlane } from '#test/support/control-plane.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 
 /** npm run control-plane [-- --controllers LIST] [--data DIR]: a real control plane to try things on, until Ctrl-C. */
-const { values } = parseArgs({ options: { controllers: { type: 'string' }, data: { type: 'string' } } });
+const { values } = programArguments({ options: { controllers: { type: 'string' }, data: { type: 'string' } } });
 
 const controlPlane = await startControlPlane({
   controllers: values.controllers ?? 'namespace-controller,garbage-collector-controller',

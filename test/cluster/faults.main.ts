@@ -2,12 +2,13 @@
  * npm run test:faults [-- --seed N] runs the whole system on a real control plane with faults, for about six minutes. No change may be lost, and in the end
  * the cluster equals the output of both controllers.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { readCluster } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/contract/managed-by.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { failOvers, startSubject, upstreamsFailOverMs } from './faults/fail-over.ts';
 import { startLife } from './faults/life.ts';
 import { startRelayPair } from './faults/relay-pair.ts';
@@ -16,7 +17,7 @@ import { unsettled } from './faults/settled.ts';
 import { storm } from './faults/storm.ts';
 import { until } from './faults/until.ts';
 
-const { values } = parseArgs({
+const { values } = programArguments({
   options: {
     seed: { type: 'string', default: String(Date.now() % 100_000) },
     storm: { type: 'string', default: '120' },

@@ -2,12 +2,12 @@
  * npm run test:parity [-- --steps N]: an hour's worth of changes on two real control planes, one with kube-controller-manager's two
  * controllers and one with ours, at the same time and compared step by step; then each of the two takes over what the other has written.
  */
-import { parseArgs } from 'node:util';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { compareRuns } from './parity/comparison.ts';
 import { playOurs, playUpstreams } from './parity/runs.ts';
 import { script } from './parity/script.ts';
 
-const { values } = parseArgs({ options: { steps: { type: 'string' } } });
+const { values } = programArguments({ options: { steps: { type: 'string' } } });
 const steps = script.slice(0, values.steps === undefined ? undefined : Number(values.steps));
 
 // Broken off, it must leave nothing behind: what ends the control planes hangs on 'exit'.

@@ -3,8 +3,9 @@
  * each Service that has a selector gives it by annotation, beside the cluster's own controllers (opt-in.ts).
  * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
  */
-import { parseArgs } from 'node:util';
+
 import { progress } from '#infra/cli/progress.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import type { Difference } from './compare.ts';
 import { differingPlaces } from './differing-places.ts';
 import { optedIn } from './opt-in.ts';
@@ -13,7 +14,7 @@ import { recordVectors } from './record.ts';
 import { applyRules } from './rules.ts';
 import { readVectors, recorded, type Vector } from './vector.ts';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = programArguments({
   allowPositionals: true,
   options: {
     'opt-in': { type: 'boolean' },

@@ -3,13 +3,14 @@
  * python3 and Go, for a local cloud that enforces IAM and for real control planes. Features that the local cloud lacks are left out of the deployment, listed at
  * the end, and asserted on the templates by test/infra.
  */
+
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { notOnEmulator } from '#infra/stacks/emulator.ts';
 import { type LocalCloud, startLocalCloud } from '#test/support/local-cloud.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { account } from './account.ts';
 import { Deployment } from './deployment.ts';
 import { firstDay } from './first-day.ts';
@@ -47,7 +48,7 @@ const stories = {
 };
 type Story = keyof typeof stories;
 type Score = { readonly passed: number; readonly failed: number };
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals } = programArguments({ allowPositionals: true });
 const chosen = (positionals.length > 0 ? positionals : Object.keys(stories)) as Story[];
 const unknown = chosen.filter((name) => !(name in stories));
 if (unknown.length > 0) {

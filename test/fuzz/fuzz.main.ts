@@ -2,14 +2,15 @@
  * npm run fuzz -- --minutes N [--door NAME] [--seed S] [--path P]: the doors share the minutes, and each one runs seed after seed. A failure prints what
  * failed, and the command that repeats it.
  */
+
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { programArguments } from '#test/support/program-arguments.ts';
 import type { Door } from './door.ts';
 import { doors } from './doors.ts';
 import { fuzzDoor } from './fuzz-door.ts';
 
-const { values } = parseArgs({
+const { values } = programArguments({
   options: {
     minutes: { type: 'string', default: '1' },
     door: { type: 'string' },

@@ -1,14 +1,15 @@
 /** npm run simulate -- --seeds N --from S [--jobs N] [--trace] [--table local|http://127.0.0.1:PORT]: the last line is "N passed, N failed". */
+
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { progress } from '#infra/cli/progress.ts';
 import { startDynamoDbLocal } from '#test/support/java-server.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { type Outcome, simulate } from './simulate.ts';
 import { onServer } from './simulated-table.ts';
 import type { WorldOptions } from './world.ts';
 
-const { values } = parseArgs({
+const { values } = programArguments({
   options: {
     seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },

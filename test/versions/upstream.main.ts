@@ -8,11 +8,12 @@
  *
  * Exits with 1 if shadow mode shows an unexplained difference or a unit test fails. Needs Go.
  */
+
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { readVectors, recorded } from '#test/conformance/vector.ts';
 import { assertRelease, controlPlaneSources, followedVersion, go, kubernetesModule } from '#test/support/kubernetes-module.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { changedOutputs, changeLines } from './changed-outputs.ts';
 import { record } from './recording.ts';
 import { shadowExplanationOf } from './shadow-explanations.ts';
@@ -22,7 +23,7 @@ import { sourceDifferences, summaryOf } from './source-differences.ts';
 const unitTests = ['k8s.io/kubernetes/pkg/controller/endpoint', 'k8s.io/kubernetes/pkg/controller/endpointslice/...', 'k8s.io/endpointslice/...'];
 
 try {
-  const { positionals, values } = parseArgs({ allowPositionals: true, options: { sources: { type: 'boolean' }, write: { type: 'boolean' } } });
+  const { positionals, values } = programArguments({ allowPositionals: true, options: { sources: { type: 'boolean' }, write: { type: 'boolean' } } });
   const [version = ''] = positionals;
   if (positionals.length !== 1) throw new Error(`one version is needed, such as v1.38.0: ${positionals.length} are given`);
   assertRelease(version);

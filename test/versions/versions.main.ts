@@ -9,14 +9,15 @@
  *
  * Prints a row of docs/versions.md for each version.
  */
-import { parseArgs } from 'node:util';
+
 import { componentsBinary, controlPlaneBinary } from '#test/support/control-plane-binary.ts';
+import { programArguments } from '#test/support/program-arguments.ts';
 import { playScript } from './script-check.ts';
 import { playSuite, type SuiteName, suites } from './suite-check.ts';
 import { versions } from './versions.ts';
 
 const checks = ['script', ...(Object.keys(suites) as SuiteName[])] as const;
-const { positionals, values } = parseArgs({
+const { positionals, values } = programArguments({
   allowPositionals: true,
   options: { only: { type: 'string', default: checks.join() }, rest: { type: 'string', default: '300' }, steps: { type: 'string' } },
 });
