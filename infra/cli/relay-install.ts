@@ -1,7 +1,7 @@
-/** The two ways to install a relay: a manifest for kubectl, and a Helm chart. */
+/** The two ways to install a relay: a manifest for kubectl, and a Helm chart with the values of a cluster. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { type RelaySettings, relaySettingsOf } from '#infra/config/installed-relay.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
@@ -10,6 +10,7 @@ import { clusterStackName } from '#infra/config/stack-names.ts';
 import { builtFile, installation } from '#infra/installation.ts';
 import { chartReadme } from '#infra/relay/chart-readme.ts';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import { chartValues } from '#infra/relay/chart-values.ts';
 import { type RelayInstall, type RelayProgram, relayManifest } from '#infra/relay/manifest.ts';
 import { toYaml } from '#infra/relay/manifest-yaml.ts';
 import { UsageError } from './usage-error.ts';
@@ -30,6 +31,12 @@ const bundleFile = builtFile('relay/relay.mjs');
 
 /** A relay's manifest for `kubectl apply --server-side -f -`. */
 export const manifestText = (clusterId: string, values: ManifestValues): string => toYaml(relayManifest(installOf(clusterId, values)));
+
+/** The values of a cluster for the Helm chart. */
+export const chartValuesText = (clusterId: string, values: ManifestValues): string => {
+  if (!values.image) throw new UsageError('the chart runs an image: give --image URI');
+  return stringify(chartValues(installOf(clusterId, values)), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+};
 
 /** Writes the templates and the README of the Helm chart into its folder; in a folder that is not the checkout's the rest of the chart too. */
 export function writeChart(folder: string): void {

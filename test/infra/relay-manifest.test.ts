@@ -1,8 +1,10 @@
 /** The relay's manifest: security standard, variables, resources and additions of the platform. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
+import { chartValues } from '#infra/relay/chart-values.ts';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
@@ -339,6 +341,22 @@ describe('the Helm chart', () => {
     const expected = relayMonitoring(parameters.namespace, monitoringLabels).filter(({ kind }) => kinds.includes(kind));
     expect(all.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))).toEqual(expected);
     expect(inOrder(all)).toEqual(inOrder([...manifests, ...expected]));
+  });
+
+  it.each<[string, Partial<RelayInstall>]>([
+    ['of a cluster in shadow mode', {}],
+    ['without a priority class', { priorityClassName: '' }],
+    ['of opt-in', { tasks: { builtIn: false, optIn: true, cleanup: false } }],
+    ['of opt-in in active mode', { tasks: { builtIn: true, optIn: true, cleanup: true } }],
+    ['of an exporter', { clusterset: { editorsMayExport: true } }],
+    ['of an importer', { clusterset: { imports: { set: 'prod', sameness: 'all', sources: { 'shop-b': ['10.2.0.0/16'] } } } }],
+    ['with parts of the platform', { extras }],
+  ])('the chart with the values %s renders to its manifest, and its schema allows them', (_, more) => {
+    const given_ = { ...install, ...more };
+    const own = chartValues(given_);
+    expect(inOrder(rendered(values(own)))).toEqual(inOrder(relayManifest(given_)));
+    const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart/values.schema.json', 'utf8')));
+    expect(validate(own), JSON.stringify(validate.errors)).toBe(true);
   });
 
   it('the Helm chart has a schema that names each value', () => {

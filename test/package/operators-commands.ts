@@ -65,6 +65,7 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['start', 'package.test.ts starts the run with it'],
   ['config init shop-dev', 'constructs.test.ts runs it in its order among the five steps'],
   ['config check', 'constructs.test.ts runs it; with --account, test/deploy/account.ts on the local cloud'],
+  ['relay values', 'it needs the outputs of a deploy: test/infra/relay-manifest.test.ts renders the chart with its values'],
   ['relay manifest', 'it needs the outputs of a deploy: constructs.test.ts and test/deploy run it'],
   ['cluster rebuild', 'it waits for two minutes: test/deploy/lost-table.ts runs it'],
   ['cluster register', 'it needs the outputs of a deploy: test/deploy/lost-table.ts runs it'],
