@@ -114,6 +114,39 @@ it('the runbook’s commands show the Lease of the relays, their pods, their rig
   expect((await shell(commandWith('docs/runbook.md', 'kubectl get serviceexports'))).stdout).toContain('items: []');
 });
 
+it('the commands of the opt-in page annotate a Service and remove its selector', async () => {
+  const reader = (command: string): Promise<{ stdout: string }> => shell(command.replaceAll('NAMESPACE', 'default'));
+  await shell('kubectl create service clusterip web --tcp=80');
+  await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE annotate service web'));
+  await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE patch service web'));
+  const { metadata, spec } = JSON.parse((await shell('kubectl get service web -o json')).stdout);
+  expect(metadata.annotations).toMatchObject({ 'fleet-endpoints/selector': 'app=web' });
+  expect(spec).not.toHaveProperty('selector');
+});
+
+it('the commands of the clusterset page label the namespace, export a Service, and show its export, its import and its slices', async () => {
+  await installMcs(controlPlane.connection);
+  await shell('kubectl create namespace web');
+  // One control plane stands for the two clusters.
+  const page = (beginning: string): Promise<{ stdout: string; stderr: string }> =>
+    shell(commandWith('docs/clusterset.md', beginning).replace(/ --context \S+/g, ''));
+  await page('for c in shop-a shop-b; do\nkubectl');
+  expect((await shell('kubectl get namespace web -o json')).stdout).toContain('"fleet-endpoints/clusterset": "prod"');
+  expect((await shell('kubectl -n web get serviceexport cart -o name')).stdout).toBe('serviceexport.multicluster.x-k8s.io/cart\n');
+  expect((await page('kubectl --context shop-b -n web get serviceexport cart')).stdout).toBe('');
+  await expect(page('kubectl --context shop-a -n web get serviceimport cart')).rejects.toMatchObject({
+    stderr: expect.stringContaining('"cart" not found'),
+  });
+  expect((await page('kubectl --context shop-a -n web get endpointslices')).stderr).toContain('No resources found');
+});
+
+it('the clusterset page’s commands let CoreDNS list and watch ServiceImports', async () => {
+  for (const beginning of ['kubectl create clusterrole coredns-multicluster', 'kubectl create clusterrolebinding coredns-multicluster'])
+    await shell(commandWith('docs/clusterset.md', beginning));
+  const asked = 'kubectl auth can-i watch serviceimports.multicluster.x-k8s.io --all-namespaces --as=system:serviceaccount:kube-system:coredns';
+  expect((await shell(asked)).stdout).toBe('yes\n');
+});
+
 it('an API server has the two public documents of its issuer where the page asks for them', async () => {
   const [configuration, keys] = await Promise.all(
     ['/.well-known', '/openid'].map(async (path) =>

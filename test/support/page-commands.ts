@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 export interface PageCommand {
   readonly page: string;
-  /** One command line: continued lines are joined, and comments are left out. */
+  /** One command line: continued lines are joined, and comments are left out. A loop is one command. */
   readonly command: string;
 }
 
@@ -28,12 +28,10 @@ function linesOf(page: string): readonly PageCommand[] {
     if (opened !== undefined) language = language === undefined ? opened : undefined;
     else if (language === '' || language === 'bash') lines.push(line.trim());
   }
-  return lines
+  const text = lines
     .join('\n')
     .replace(/\\\n/g, '')
     .replace(/\|\n/g, '| ')
-    .split('\n')
-    .map((line) => line.replace(/\s+#\s.*$/, '').trim())
-    .filter((line) => line !== '')
-    .map((command) => ({ page, command }));
+    .replace(/\s+#\s.*$/gm, '');
+  return (text.match(/^for [\s\S]*?^done(?:; done)?$|.+/gm) ?? []).map((command) => ({ page, command: command.trim() }));
 }

@@ -9,7 +9,10 @@ import { program } from '#infra/command/program.ts';
 import { pageCommands } from '#test/deploy/page-command.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 
-const pages = ['docs/getting-started.md', 'docs/upgrading.md', 'docs/runbook.md'];
+const pages = [
+  'README.md',
+  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map((page) => `docs/${page}.md`),
+];
 const commands = pages.flatMap(commandsOf);
 
 /** Beginnings of commands that a test cuts out of its page. */
@@ -19,7 +22,9 @@ const tested: readonly string[] = [
   ...['npm init', 'npm install ./', 'npm install --global', 'npx cdk synth', 'npx cdk list'],
   // test/cluster/page-commands.test.ts, on a real API server.
   ...['kubectl apply --server-side', 'kubectl delete', 'kubectl get --raw', 'kubectl get endpointslices', 'kubectl get serviceexports'],
-  ...['kubectl auth can-i', 'token=$(kubectl'],
+  ...['kubectl auth can-i', 'token=$(kubectl', 'kubectl -n NAMESPACE annotate service', 'kubectl -n NAMESPACE patch service'],
+  ...['for c in shop-a shop-b; do\nkubectl', 'kubectl --context shop-b -n web get serviceexport', 'kubectl --context shop-a -n web get'],
+  ...['kubectl create clusterrole coredns-multicluster', 'kubectl create clusterrolebinding coredns-multicluster'],
   ...['kubectl -n fleet-endpoints get pods', 'kubectl -n fleet-endpoints get lease', 'kubectl -n fleet-endpoints rollout restart'],
   // Below.
   'export TABLE_NAME=$(node',
@@ -49,6 +54,14 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ...(['npm ci', 'npm pack', 'npm start', 'npm install', 'npm run', 'git log'] as const).map(
     (beginning) => [beginning, 'a step of a checkout, or a part of a command: .ci/run begins with it, or runs what it starts'] as const,
   ),
+  ['PORT=9000 npm start', 'a step of a checkout: .ci/run starts local runs with ports of their own'],
+  ['for c in shop-a shop-b; do for kind', 'it downloads the definitions that test/support/mcs-crds has'],
+  ['for c in shop-a shop-b; do\nnpx', 'it needs the outputs of a deploy: test/deploy applies the same manifest'],
+  ['kubectl --context shop-a -n web run', 'the control planes of tests have no kubelet; test/packets sends requests to such a name'],
+  ['kubectl port-forward', 'a part of a command'],
+  ['kubectl expose', 'a part of a command'],
+  ['kubectl get service -o wide', 'a part of a command'],
+  ['aws logs put-subscription-filter', 'the local cloud sends no lines of logs'],
   ['kubectl get serviceimports', 'it needs jq, which the tests do not require; test/multi-cluster reads the same labels'],
 ];
 
