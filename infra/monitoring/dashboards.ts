@@ -70,12 +70,12 @@ export const fleetDashboard: Dashboard = {
           of('WriterConflict', 'Maximum', 'two writers'),
         ]),
         numbers('Days until credentials end', 'Count', [of('CredentialExpires', 'Minimum', 'shortest')]),
+        numbers('Messages for people', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
           of('OpenCircuits', 'Sum', 'circuit open'),
           of('ClosedGates', 'Sum', 'first lists missing'),
         ]),
-        numbers('Messages for people', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
       ],
     },
     {

@@ -12,7 +12,7 @@ const columns = ['Pod', 'Address', 'Node', 'Endpoints', 'Slices', 'Listed in', '
 type Cells = { readonly [C in (typeof columns)[number]]: readonly Child[] };
 
 export function addressTable() {
-  const search = searchField('pod-search', 'pod, address, zone or reason', draw);
+  const search = searchField('pod-search', 'pod, address or reason', draw);
   const count = h('span', { class: 'note' });
   const content = h('div');
   const element = h('section', { class: 'panel' }, h('div', { class: 'heading' }, h('h3', {}, 'Addresses'), count, search.element), content);

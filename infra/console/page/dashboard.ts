@@ -63,7 +63,10 @@ function dashboardRow({ title, widgets }: Row, id: string) {
       'section',
       { class: 'row', 'aria-labelledby': id },
       h('h2', { id }, title),
-      h('div', { class: 'widgets' }, ...views.map((v) => v.element)),
+      // A chart is taller than a number, so they have grids of their own.
+      ...(['numbers', 'lines'] as const).map((kind) =>
+        h('div', { class: 'widgets' }, ...views.flatMap((v, i) => (widgets[i]?.kind === kind ? v.element : []))),
+      ),
       fold,
     ),
     count: widgets.length,
