@@ -1,10 +1,12 @@
 import { Command } from 'commander';
+import { UsageError } from '#infra/cli/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
-import { serviceOf, withService } from './service-argument.ts';
+import { listOf, serviceOf, withService } from './service-argument.ts';
 
 interface Chosen extends HubChoice, OutputChoice {
   readonly namespace?: string;
+  readonly allNamespaces?: boolean;
   readonly at?: string;
   readonly notReady?: boolean;
   readonly watch?: boolean;
@@ -15,7 +17,8 @@ export const explainCommand = (): Command =>
     .summary('why a service has the endpoints that it has')
     .description('Explains the endpoints of a service, and why each of its pods is an address or not.')
     .argument('[pod]', 'this pod alone')
-    .option('--at <time>', 'as it was then: 2026-03-01T14:03:00Z, 14:03 (UTC), 20m (ago)')
+    .option('-A, --all-namespaces', 'lists the services: ready pods, writers')
+    .option('--at <time>', 'at 2026-03-01T14:03:00Z, 14:03 (UTC) or 20m (ago)')
     .option('--not-ready', 'only selected pods that are not ready')
     .option('-w, --watch', 'prints again at each change')
     .addHelpText(
@@ -25,6 +28,16 @@ Examples:
   $ fleet-endpoints explain demo-1 svc/web -n shop --at 14:03 -o json`,
     )
     .action(async (chosen: string | undefined, service: string | undefined, pod: string | undefined, options: Chosen) => {
+      const { table, now } = await hubOf(options);
+      const printing = printingOf(options);
+      const { format } = printing;
+      const list = await listOf(table, chosen, service, options);
+      if (list) {
+        if (options.at !== undefined || options.watch) throw new UsageError('--at and --watch need a service: CLUSTER NAMESPACE/SERVICE');
+        const { serviceListLines } = await import('#infra/cli/service-list.ts');
+        const { printLines } = await import('#infra/cli/print-answer.ts');
+        return printLines(await serviceListLines(table, { ...list, isNotReadyOnly: options.notReady === true, format }), printing);
+      }
       const [{ explainWithInput }, { explanationData }, { explanationLines }, { follow }, { linesAsData, printLines }] = await Promise.all([
         import('#infra/cli/explain-service.ts'),
         import('#infra/cli/explanation-data.ts'),
@@ -32,10 +45,7 @@ Examples:
         import('#infra/cli/follow.ts'),
         import('#infra/cli/print-answer.ts'),
       ]);
-      const { table, now } = await hubOf(options);
       const key = await serviceOf(table, chosen, service, options.namespace);
-      const printing = printingOf(options);
-      const { format } = printing;
       if (options.at !== undefined) {
         const { addressLines } = await import('./explain-at.ts');
         return printLines(await addressLines(table, key, { at: options.at, nowMs: now(), pod, format }), printing);

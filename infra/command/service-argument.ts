@@ -39,6 +39,24 @@ export async function serviceOf(table: Table, chosen: string | undefined, servic
   throw new UsageError(`which service of ${cluster}? ${given}there are ${listedNames(names)}`);
 }
 
+interface Listed {
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+}
+
+/** Returns the services to list, if the arguments name a cluster and no service, or undefined. */
+export async function listOf(table: Table, chosen: string | undefined, service: string | undefined, { namespace, allNamespaces = false }: Listed) {
+  if (allNamespaces && (service !== undefined || namespace !== undefined))
+    throw new UsageError('-A lists all services: leave the service and -n out');
+  if (service !== undefined || (!allNamespaces && namespace === undefined)) return undefined;
+  const { chosenClusters } = await import('#infra/cli/connect-hub.ts');
+  const { listClusters } = await import('#shared/clusters/record.ts');
+  // Otherwise the first argument is a service, and kubectl's context chooses the cluster.
+  if (!allNamespaces && (chosen === undefined || !(await listClusters(table)).includes(chosen))) return undefined;
+  const [cluster = ''] = await chosenClusters(table, chosen);
+  return { cluster, namespace };
+}
+
 function serviceName(service: string, namespace: string | undefined): Pick<ServiceKey, 'namespace' | 'name'> | undefined {
   if (namespace !== undefined) {
     const [, name] = service.match(/^(?:(?:svc|service|services)\/)?([^/]+)$/) ?? [];

@@ -4,6 +4,7 @@ import type { ImporterState, SourceStateName } from '#infra/explain/explanation.
 import type { Told } from '#infra/history/sentences.ts';
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 
+export type { ServiceEntry } from '#infra/cli/service-entry.ts';
 export type { Told } from '#infra/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/history/then.ts';
 
@@ -56,18 +57,6 @@ export interface FleetRow {
   readonly circuit: string;
   readonly differences: number;
   readonly withoutWriter: number;
-}
-
-export interface ServiceEntry {
-  readonly namespace: string;
-  readonly name: string;
-  readonly type: string;
-  /** The writer of its endpoints in a few words, and the reason in a sentence. */
-  readonly writer: string;
-  readonly why: string;
-  /** Numbers of pods that the selector matches, and of ready ones. */
-  readonly selected: number;
-  readonly ready: number;
 }
 
 /** The exports and imports of the hub's clusters. */

@@ -1,6 +1,7 @@
 /** The console's API: JSON for its page. */
 import { explain } from '#infra/cli/explain-service.ts';
 import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
+import { serviceRows } from '#infra/cli/service-rows.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -11,7 +12,6 @@ import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { nameSearch } from './name-search.ts';
 import type { Routes } from './server.ts';
-import { serviceRows } from './service-rows.ts';
 
 export interface ApiDeps {
   readonly metrics: MetricsSource;

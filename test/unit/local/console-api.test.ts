@@ -105,7 +105,16 @@ describe('the console’s API', () => {
   it('the API returns services and explains them', async () => {
     const why = expect.stringContaining('the hub writes in place of the built-in controllers');
     expect((await get('/api/services?cluster=a')).body).toEqual([
-      { namespace: 'ns', name: 'foo', type: 'ClusterIP', writer: 'fleet-endpoints', why, selected: 1, ready: 1 },
+      {
+        namespace: 'ns',
+        name: 'foo',
+        type: 'ClusterIP',
+        writer: 'fleet-endpoints',
+        why,
+        selected: 1,
+        ready: 1,
+        writers: { endpoints: 'hub', slices: 'hub' },
+      },
     ]);
     const explanation = (await get('/api/explain?cluster=a&namespace=ns&service=foo')).body as Explanation;
     expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([

@@ -1,8 +1,8 @@
 /** The services of a cluster with their writers and the state of their pods. */
 
-import { readServices, typeOf } from '#infra/cli/list-services.ts';
 import { writerFacts } from '#infra/explain/writer-facts.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { writersFor } from '#shared/clusters/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
@@ -10,18 +10,22 @@ import type { Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { objectsIn } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { ServiceEntry } from './api-types.ts';
+import { readServices, typeOf } from './list-services.ts';
+import type { ServiceEntry } from './service-entry.ts';
 
-/** Services by namespace and name. Reads the pods of each namespace with a Service. */
-export async function serviceRows(table: Table, id: string): Promise<readonly ServiceEntry[]> {
+/** Services by namespace and name, of one namespace if it is given. Reads the pods of each namespace with a Service. */
+export async function serviceRows(table: Table, id: string, only?: string): Promise<readonly ServiceEntry[]> {
   const cluster = await readCluster(table, id);
   if (!cluster) return [];
-  const byNamespace = Map.groupBy(await readServices(table, id), (service) => service.metadata.namespace ?? '');
+  const read = only === undefined ? await readServices(table, id) : await objectsIn({ table, cluster: id }, 'Service', only);
+  const byNamespace = Map.groupBy(read, (service) => service.metadata.namespace ?? '');
   const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
     const pods = await objectsIn({ table, cluster: id }, 'Pod', namespace);
     return services.map((service): ServiceEntry => {
       const { name: writer, why } = writerFacts(service, cluster);
-      return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, ...podCounts(service, pods) };
+      const { endpoints, slices } = writersFor(service, cluster);
+      const writers = { endpoints: endpoints.who, slices: slices.who };
+      return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, writers, ...podCounts(service, pods) };
     });
   });
   return rows.flat();

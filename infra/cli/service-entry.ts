@@ -1,0 +1,16 @@
+/** A service in a list of services. */
+import type { WriterFor } from '#shared/clusters/writer-for.ts';
+import type { Controller } from '#shared/kube/controllers.ts';
+
+export interface ServiceEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+  /** The writer of its endpoints in a few words, and the reason in a sentence. */
+  readonly writer: string;
+  readonly why: string;
+  readonly writers: { readonly [C in Controller]: WriterFor['who'] };
+  /** Numbers of pods that the selector matches, and of ready ones. */
+  readonly selected: number;
+  readonly ready: number;
+}
