@@ -1,6 +1,7 @@
 /** The C and C++ libraries that Node needs, from Debian's packages: what gcr.io/distroless/cc consists of, without a registry of images. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sha256Of } from './archive.ts';
@@ -31,6 +32,9 @@ export async function baseLibraries(architecture: string, root: string, scratch:
     const uri = `pkg:deb/debian/${encodeURIComponent(field('Package'))}@${encodeURIComponent(field('Version'))}?arch=${architecture}`;
     materials.push({ uri, digest: { sha256: await sha256Of(join(scratch, file)) } });
   }
+  // Since Debian 13 the packages have these folders below usr alone, and another package has the links.
+  for (const name of ['lib', 'lib64'])
+    if (!existsSync(join(root, name)) && existsSync(join(root, 'usr', name))) await symlink(`usr/${name}`, join(root, name));
   await mkdir(join(root, 'etc'), { recursive: true });
   await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n');
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nnonroot:x:65532:\n');
