@@ -1,5 +1,6 @@
 /** Names in README, CONTRIBUTING, docs/ and the folders' READMEs must exist, and their prose must be readable in a diff. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { program } from '#infra/command/program.ts';
 import { oldestSupported } from '#infra/explain/version-support.ts';
@@ -35,6 +36,28 @@ it('every path of the project that a page names exists', () => {
     [...readFileSync(page, 'utf8').matchAll(named)].flatMap(([, path = '']) => (existsSync(path) ? [] : [`${page}: ${path}`])),
   );
   expect(missing).toEqual([]);
+});
+
+it('every link of a page leads to a file of the project, and to a heading that the file has', () => {
+  const headings = (file: string): readonly string[] =>
+    (readFileSync(file, 'utf8').match(/^#+ .*$/gm) ?? []).map((heading) => {
+      const text = heading.replace(/^#+ /, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+      return text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-');
+    });
+  const links = [...pages, 'CHANGELOG.md', ...globSync('docs/decisions/*.md')].flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([link, path = '', heading]) => ({
+      link: `${page}: ${link}`,
+      file: path ? join(dirname(page), path) : page,
+      heading,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(200);
+  expect(links.filter(({ file, heading }) => !existsSync(file) || (heading && !headings(file).includes(heading))).map(({ link }) => link)).toEqual(
+    [],
+  );
 });
 
 /** Comments of a file, with the lines of its blocks. */
