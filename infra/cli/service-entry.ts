@@ -13,4 +13,6 @@ export interface ServiceEntry {
   /** Numbers of pods that the selector matches, and of ready ones. */
   readonly selected: number;
   readonly ready: number;
+  /** Shadow mode has confirmed a difference. */
+  readonly differs: boolean;
 }

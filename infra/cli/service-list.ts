@@ -22,21 +22,26 @@ export async function serviceListLines(table: Table, { cluster, namespace, isNot
   if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
   if (shown.length === 0) return [isNotReadyOnly && all.length > 0 ? 'all selected pods are ready' : `${cluster} has no service`];
   const [header = '', ...rows] = columns([
-    ['namespace', 'service', 'type', 'ready', 'writer'],
-    ...shown.map((s) => [s.namespace, s.name, s.type, s.selected === 0 ? '-' : `${s.ready}/${s.selected}`, s.writer]),
+    ['namespace', 'service', 'type', 'ready', 'writer', ''],
+    ...shown.map((s) => [s.namespace, s.name, s.type, s.selected === 0 ? '-' : `${s.ready}/${s.selected}`, s.writer, s.differs ? 'differs' : '']),
   ]);
   return [{ text: header, style: 'title' }, ...rows.map((text, i): Line => styled(text, shown[i] as ServiceEntry))];
 }
 
-export const serviceData = ({ namespace, name, type, selected, ready, writers, why }: ServiceEntry) => ({
+export const serviceData = ({ namespace, name, type, selected, ready, writers, differs, why }: ServiceEntry) => ({
   namespace,
   service: name,
   type,
   selected,
   ready,
   writers,
+  differs,
   message: why,
 });
 
-const styled = (text: string, { writer, selected, ready }: ServiceEntry): Line =>
-  writer.startsWith('no writer:') || (selected > 0 && ready === 0) ? { text, style: 'bad' } : ready < selected ? { text, style: 'warning' } : text;
+const styled = (text: string, { writer, selected, ready, differs }: ServiceEntry): Line =>
+  differs || writer.startsWith('no writer:') || (selected > 0 && ready === 0)
+    ? { text, style: 'bad' }
+    : ready < selected
+      ? { text, style: 'warning' }
+      : text;

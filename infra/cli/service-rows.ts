@@ -1,6 +1,7 @@
 /** The services of a cluster with their writers and the state of their pods. */
 
 import { writerFacts } from '#infra/explain/writer-facts.ts';
+import { isShadow } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -9,6 +10,7 @@ import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { objectsIn } from '#shared/store/objects.ts';
+import { listDifferences } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readServices, typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';
@@ -18,6 +20,7 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
   const cluster = await readCluster(table, id);
   if (!cluster) return [];
   const read = only === undefined ? await readServices(table, id) : await objectsIn({ table, cluster: id }, 'Service', only);
+  const differing = new Set(await listDifferences(table, id));
   const byNamespace = Map.groupBy(read, (service) => service.metadata.namespace ?? '');
   const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
     const pods = await objectsIn({ table, cluster: id }, 'Pod', namespace);
@@ -25,7 +28,9 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
       const { name: writer, why } = writerFacts(service, cluster);
       const { endpoints, slices } = writersFor(service, cluster);
       const writers = { endpoints: endpoints.who, slices: slices.who };
-      return { namespace, name: service.metadata.name, type: typeOf(service), writer, why, writers, ...podCounts(service, pods) };
+      const { name } = service.metadata;
+      const differs = isShadow(cluster) && differing.has(`${namespace}/${name}`);
+      return { namespace, name, type: typeOf(service), writer, why, writers, differs, ...podCounts(service, pods) };
     });
   });
   return rows.flat();

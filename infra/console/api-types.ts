@@ -24,6 +24,8 @@ export interface DeployedHub {
   readonly table: string;
   /** The address of each dashboard in CloudWatch, by the dashboard's id. */
   readonly cloudWatch: { readonly [dashboard: string]: string };
+  /** The address of the region's alarms. Their descriptions link to the runbook. */
+  readonly alarms: string;
 }
 
 export interface SeriesAnswer {

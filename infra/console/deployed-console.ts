@@ -23,7 +23,7 @@ export async function deployedConsole(
   const metrics = await cloudWatchMetrics({ client, hub, region, now }).catch((cause: Error) => {
     throw new UsageError(`the dashboards of hub ${hub} cannot be read in ${region}: ${cause.message}. --hub-name is hub.name of clusters.yaml`);
   });
-  const deployed = { table: tableName, cloudWatch: cloudWatchLinks(hub, region) };
+  const deployed = { table: tableName, ...cloudWatchLinks(hub, region) };
   const server = await startConsole(port, { ...pageRoutes(), ...apiRoutes({ metrics, table: () => table, now, refreshSeconds, deployed }) });
   return { server, price: await priceOf(metrics) };
 }

@@ -7,7 +7,7 @@ export interface Problem {
   /** A clause, such as "last heartbeat 3 min ago". */
   readonly text: string;
   /** The filter of the cluster's services that lists the concerned ones. */
-  readonly filter?: 'no writer';
+  readonly filter?: 'differs' | 'no writer';
 }
 
 export interface FleetVerdict {
@@ -25,17 +25,16 @@ export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > l
 /** Latency is left out: a slow change needs no action as long as no work is overdue. */
 export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
   const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences, withoutWriter } = row;
-  const texts = [
-    isSilent(row) && (heartbeatAge === null ? 'the relay has sent no heartbeat' : `last heartbeat ${durationText(heartbeatAge)} ago`),
-    isOverdue(row) && `oldest pending work ${durationText(oldestDirty)}`,
-    circuit !== 'closed' && (circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}`),
-    errors > 0 && `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
-    differences > 0 && `${differences.toLocaleString('en')} ${differences === 1 ? 'difference' : 'differences'} in shadow mode`,
+  const services = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'service' : 'services'}`;
+  const clauses: readonly (false | Omit<Problem, 'cluster'>)[] = [
+    isSilent(row) && { text: heartbeatAge === null ? 'the relay has sent no heartbeat' : `last heartbeat ${durationText(heartbeatAge)} ago` },
+    isOverdue(row) && { text: `oldest pending work ${durationText(oldestDirty)}` },
+    circuit !== 'closed' && { text: circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}` },
+    errors > 0 && { text: `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes` },
+    differences > 0 && { text: `${services(differences)} that ${differences === 1 ? 'differs' : 'differ'} in shadow mode`, filter: 'differs' },
+    withoutWriter > 0 && { text: `${services(withoutWriter)} without a writer`, filter: 'no writer' },
   ];
-  const problems: readonly Problem[] = texts.filter((text) => text !== false).map((text) => ({ cluster, text }));
-  if (withoutWriter === 0) return problems;
-  const text = `${withoutWriter.toLocaleString('en')} ${withoutWriter === 1 ? 'service' : 'services'} without a writer`;
-  return [...problems, { cluster, text, filter: 'no writer' }];
+  return clauses.filter((clause) => clause !== false).map((clause) => ({ cluster, ...clause }));
 }
 
 export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): FleetVerdict {

@@ -1,5 +1,5 @@
 /** The difference between a service's endpoints in the cluster and ours, in shadow mode. */
-import { type ServiceKey, shadowKey, shadowRecordsOf } from './keys.ts';
+import { nameOfPair, type ServiceKey, shadowKey, shadowRecordsOf } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
@@ -24,9 +24,15 @@ export async function saveDifference(table: Table, service: ServiceKey, differen
 /** Number of records that are read at once, because a text may be as long as an item. */
 const atOnce = 50;
 
-/** Returns the number of the cluster's services with a confirmed difference. */
-export async function countDifferences(table: Table, cluster: string): Promise<number> {
-  let differ = 0;
-  for await (const item of inPages(table, shadowRecordsOf(cluster), atOnce)) if (item['confirmed'] === 1) differ++;
+/** Returns the cluster's services with a confirmed difference, as "namespace/name". */
+export async function listDifferences(table: Table, cluster: string): Promise<readonly string[]> {
+  const differ: string[] = [];
+  for await (const item of inPages(table, shadowRecordsOf(cluster), atOnce)) {
+    if (item['confirmed'] !== 1) continue;
+    const { namespace, name } = nameOfPair(item.sk);
+    differ.push(`${namespace}/${name}`);
+  }
   return differ;
 }
+
+export const countDifferences = async (table: Table, cluster: string): Promise<number> => (await listDifferences(table, cluster)).length;

@@ -56,7 +56,7 @@ const queries: Record<string, Bound> = {
   'shared/store/service-counts.ts totalGauges': 'paged',
   'shared/store/service-walk.ts servicesIn': 'paged',
   'shared/store/service-walk.ts walkServices': 'paged',
-  'shared/store/shadow-record.ts countDifferences': 'paged',
+  'shared/store/shadow-record.ts listDifferences': 'paged',
   'shared/store/triggers.ts readTriggers': 'bounded',
 };
 

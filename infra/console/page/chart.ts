@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import type { Widget } from '#infra/monitoring/dashboards.ts';
 import type { SeriesValues } from '../api-types.ts';
 import { h, setText } from './dom.ts';
-import { axisText, unitText, valueText } from './format.ts';
+import { axisText, helpText, unitText, valueText } from './format.ts';
 
 export interface WidgetView {
   readonly element: HTMLElement;
@@ -136,7 +136,11 @@ function legendOf({ series, unit, limit }: Widget) {
   const rows = series.map((s, i) => {
     const key = h('span', { class: `key series-${(i % 5) + 1}`, 'aria-hidden': 'true' });
     const [newest, highest] = [h('td'), h('td')];
-    return { newest, highest, element: h('tr', {}, h('th', { scope: 'row' }, h('span', { class: 'series' }, key, s.label)), newest, highest) };
+    return {
+      newest,
+      highest,
+      element: h('tr', {}, h('th', { scope: 'row', title: helpText(s) }, h('span', { class: 'series' }, key, s.label)), newest, highest),
+    };
   });
   const limitRow =
     limit &&

@@ -67,11 +67,16 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
   };
 }
 
-/** The same in other places: the command, and the dashboard in CloudWatch. */
+/** The same in other places: the command, and in CloudWatch the dashboard and the alarms. */
 function elsewhere({ deployed }: DashboardsAnswer, dashboard: string): HTMLElement {
-  const href = deployed?.cloudWatch[dashboard];
-  const link = href && h('a', { href, target: '_blank', rel: 'noreferrer' }, 'The dashboard in CloudWatch');
-  return h('div', { class: 'elsewhere' }, commandLine(commandText(deployed?.table, 'cluster', 'list')), link);
+  const link = (text: string, href: string | undefined) => href && h('a', { href, target: '_blank', rel: 'noreferrer' }, text);
+  return h(
+    'div',
+    { class: 'elsewhere' },
+    commandLine(commandText(deployed?.table, 'cluster', 'list')),
+    link('The dashboard in CloudWatch', deployed?.cloudWatch[dashboard]),
+    link('Alarms in CloudWatch', deployed?.alarms),
+  );
 }
 
 const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);

@@ -1,4 +1,5 @@
-import type { Unit } from '#shared/contract/metrics.ts';
+import type { Series } from '#infra/monitoring/series.ts';
+import { metrics, type Unit } from '#shared/contract/metrics.ts';
 
 const short: { readonly [U in Unit]: string } = { Count: '', Milliseconds: 'ms', Seconds: 's' };
 
@@ -29,3 +30,6 @@ function round(value: number): string {
   const digits = value !== 0 && Math.abs(value) < 10 && !Number.isInteger(value) ? 1 : 0;
   return value.toLocaleString('en', { maximumFractionDigits: digits });
 }
+
+/** Returns the tooltip of a series, or undefined for metrics of AWS and of upstream. */
+export const helpText = (series: Series): string | undefined => ('metric' in series ? metrics[series.metric].help : undefined);

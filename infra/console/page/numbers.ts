@@ -4,12 +4,12 @@ import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { Widget } from '#infra/monitoring/dashboards.ts';
 import type { WidgetView } from './chart.ts';
 import { h, setText } from './dom.ts';
-import { valueText } from './format.ts';
+import { helpText, valueText } from './format.ts';
 
 export function numbers({ title, unit, series }: Widget, id: string): WidgetView {
   const cells = series.map((s) => {
     const [value, note] = [h('dd', { class: 'value' }), h('dd', { class: 'note' })];
-    return { value, note, limit: limitOf(s), element: h('div', { class: 'number' }, h('dt', {}, s.label), value, note) };
+    return { value, note, limit: limitOf(s), element: h('div', { class: 'number' }, h('dt', { title: helpText(s) }, s.label), value, note) };
   });
   const element = h('section', { class: 'widget', 'aria-labelledby': id }, h('h3', { id }, title), h('dl', {}, ...cells.map((c) => c.element)));
   return {

@@ -15,6 +15,7 @@ const hasNoWriter = ({ writer }: ServiceEntry): boolean => writer.startsWith('no
 const filters: readonly { readonly title: string; readonly isShown?: (entry: ServiceEntry) => boolean }[] = [
   { title: 'all' },
   { title: 'not ready', isShown: ({ ready, selected }) => ready < selected },
+  { title: 'differs', isShown: ({ differs }) => differs },
   { title: 'no writer', isShown: hasNoWriter },
   { title: 'opt-in', isShown: ({ writer }) => writer.includes('opt-in') },
   { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },

@@ -4,12 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serviceListLines } from '#infra/cli/service-list.ts';
 import { listOf } from '#infra/command/service-argument.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
+import { saveDifference } from '#shared/store/shadow-record.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
@@ -57,6 +59,24 @@ describe('the list of services', () => {
     expect(await list({ format: 'name', namespace: 'shop' })).toEqual([['shop/all-ready'], ['shop/web']]);
     expect(await list({ format: 'name', isNotReadyOnly: true })).toEqual([['shop/web']]);
     expect(await list({ namespace: 'pay', isNotReadyOnly: true })).toEqual([['all selected pods are ready']]);
+  });
+
+  it('a service with a confirmed difference is marked in shadow mode', async () => {
+    await saveDifference(table, { cluster: 'a', namespace: 'shop', name: 'all-ready' }, { text: '["x"]', sinceMs: 1, confirmed: true });
+    await saveDifference(table, { cluster: 'a', namespace: 'shop', name: 'web' }, { text: '["x"]', sinceMs: 1, confirmed: false });
+    const marks = async () => (await list({ namespace: 'shop' })).map(([text, style]) => [text?.endsWith('  differs'), style]);
+    expect(await marks()).toEqual([
+      [false, 'title'],
+      [false, undefined],
+      [false, 'warning'],
+    ]);
+    await switchMode(table, 'a', 'shadow');
+    expect(await marks()).toEqual([
+      [false, 'title'],
+      [true, 'bad'],
+      [false, 'warning'],
+    ]);
+    await switchMode(table, 'a', 'active');
   });
 
   it('an unknown namespace is an error with the existing ones', async () => {

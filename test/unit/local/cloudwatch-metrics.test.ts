@@ -74,10 +74,11 @@ async function source(values: Parameters<typeof cloudWatch>[0]) {
 
 it('the links to the dashboards have the names that are read, and the domain of the region', async () => {
   const { asked } = await source(() => []);
-  const links = cloudWatchLinks('Shop', 'eu-west-1');
+  const { cloudWatch: links, alarms } = cloudWatchLinks('Shop', 'eu-west-1');
   const home = 'https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#dashboards/dashboard/';
   expect([links['fleet'], links['cluster']]).toEqual(asked.dashboards.map((name) => `${home}${name}`));
-  expect(cloudWatchLinks('Shop', 'cn-north-1')['fleet']).toMatch(/^https:\/\/cn-north-1\.console\.amazonaws\.cn\/cloudwatch\//);
+  expect(alarms).toBe('https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#alarmsV2:');
+  expect(cloudWatchLinks('Shop', 'cn-north-1').cloudWatch['fleet']).toMatch(/^https:\/\/cn-north-1\.console\.amazonaws\.cn\/cloudwatch\//);
 });
 
 it('the console of a deployed hub names its table and its dashboards to the page', async () => {
@@ -87,7 +88,7 @@ it('the console of a deployed hub names its table and its dashboards to the page
   const { server } = await deployedConsole({ table, tableName: 'Shop-snapshot-T', now: () => hour * 1000 }, 'Shop', 0, named);
   try {
     const answer = (await (await fetch(`${server.url}/api/dashboards`)).json()) as DashboardsAnswer;
-    expect(answer.deployed).toEqual({ table: 'Shop-snapshot-T', cloudWatch: cloudWatchLinks('Shop', 'eu-west-1') });
+    expect(answer.deployed).toEqual({ table: 'Shop-snapshot-T', ...cloudWatchLinks('Shop', 'eu-west-1') });
   } finally {
     server.close();
   }

@@ -114,6 +114,7 @@ describe('the console’s API', () => {
         selected: 1,
         ready: 1,
         writers: { endpoints: 'hub', slices: 'hub' },
+        differs: false,
       },
     ]);
     const explanation = (await get('/api/explain?cluster=a&namespace=ns&service=foo')).body as Explanation;

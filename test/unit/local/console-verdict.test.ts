@@ -36,7 +36,7 @@ describe('the verdict on the fleet', () => {
       'b: circuit open: unreachable',
       'b: 2 errors in five minutes',
       'c: first lists of Pod missing',
-      'c: 1 difference in shadow mode',
+      'c: 1 service that differs in shadow mode',
       'c: 2 services without a writer',
     ]);
   });
