@@ -15,10 +15,9 @@ export const functionBundle = (name: FunctionName): Bundle => ({
   outfile: `functions/${name}/index.mjs`,
 });
 
-export const bundles: readonly Bundle[] = [
-  { name: 'relay', entry: 'functions/relay/relay.main.ts', outfile: 'relay/relay.mjs' },
-  ...(['ingest', 'sync', 'sweep', 'register'] as const).map(functionBundle),
-];
+export const relayBundle: Bundle = { name: 'relay', entry: 'functions/relay/relay.main.ts', outfile: 'relay/relay.mjs' };
+
+export const bundles: readonly Bundle[] = [relayBundle, ...(['ingest', 'sync', 'sweep', 'register'] as const).map(functionBundle)];
 
 /** For esbuild. */
 export function bundleOptions({ entry }: Bundle) {

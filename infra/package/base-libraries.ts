@@ -29,8 +29,9 @@ export async function baseLibraries(architecture: string, root: string, scratch:
     const { stdout: control } = await run('dpkg-deb', ['-f', file], { cwd: scratch });
     const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(control)?.[1] ?? '';
     await writeFile(join(status, field('Package')), control);
-    const uri = `pkg:deb/debian/${encodeURIComponent(field('Package'))}@${encodeURIComponent(field('Version'))}?arch=${architecture}`;
-    materials.push({ uri, digest: { sha256: await sha256Of(join(scratch, file)) } });
+    const [name, version] = [field('Package'), field('Version')];
+    const uri = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`;
+    materials.push({ name, version, uri, digest: { sha256: await sha256Of(join(scratch, file)) } });
   }
   // Since Debian 13 the packages have these folders below usr alone, and another package has the links.
   for (const name of ['lib', 'lib64'])

@@ -12,4 +12,4 @@ await buildConsole();
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const packages = bundledPackages(metafiles, readLock());
 await writeFile('dist/third-party-licenses.txt', noticesOf(packages));
-await writeFile('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(name, version, packages), null, 2)}\n`);
+await writeFile('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials({ name, version, type: 'application' }, packages), null, 2)}\n`);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
+import { integrityDigest, type Material } from './provenance.ts';
 
 export interface BundledPackage {
   readonly name: string;
@@ -43,22 +44,36 @@ export function noticesOf(packages: readonly BundledPackage[]): string {
   return `The JavaScript of this package contains these packages of others, under their own licences.\n\n${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** CycloneDX 1.6, without a time or a serial number: the same sources give the same file. */
-export function billOfMaterials(name: string, version: string, packages: readonly BundledPackage[]): object {
-  const purl = (n: string, v: string): string => `pkg:npm/${n.replace('@', '%40')}@${v}`;
+/** The package, or the relay's image. */
+export interface BillSubject {
+  readonly name: string;
+  readonly version: string;
+  readonly type: 'application' | 'container';
+}
+
+/** CycloneDX 1.6, without a time or a serial number: the same sources give the same file. `materials`: what is inside besides bundled packages. */
+export function billOfMaterials(subject: BillSubject, packages: readonly BundledPackage[], materials: readonly Material[] = []): object {
+  const purl = ({ name, version }: { readonly name: string; readonly version: string }): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  const reference = subject.type === 'application' ? { 'bom-ref': purl(subject), purl: purl(subject) } : { 'bom-ref': subject.name };
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
-    metadata: { component: { type: 'application', 'bom-ref': purl(name, version), name, version, purl: purl(name, version) } },
-    components: packages.map((p) => ({
-      type: 'library',
-      'bom-ref': purl(p.name, p.version),
-      name: p.name,
-      version: p.version,
-      purl: purl(p.name, p.version),
-      licenses: [/\s/.test(p.license) ? { expression: p.license } : { license: { id: p.license } }],
-      ...(p.integrity && { hashes: [{ alg: 'SHA-512', content: Buffer.from(p.integrity.replace(/^sha512-/, ''), 'base64').toString('hex') }] }),
-    })),
+    metadata: { component: { ...subject, ...reference } },
+    components: [
+      ...packages.map((p) => ({
+        type: 'library',
+        'bom-ref': purl(p),
+        name: p.name,
+        version: p.version,
+        purl: purl(p),
+        licenses: [/\s/.test(p.license) ? { expression: p.license } : { license: { id: p.license } }],
+        ...(p.integrity && { hashes: hashesOf(integrityDigest(p.integrity)) }),
+      })),
+      ...materials.map(({ name, version, uri, digest }) => ({ type: 'library', 'bom-ref': uri, name, version, purl: uri, hashes: hashesOf(digest) })),
+    ],
   };
 }
+
+const hashesOf = (digest: Material['digest']): readonly object[] =>
+  Object.entries(digest).map(([algorithm, content]) => ({ alg: algorithm.toUpperCase().replace('SHA', 'SHA-'), content }));

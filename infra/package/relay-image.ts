@@ -94,5 +94,5 @@ async function nodeProgram(name: string, root: string, scratch: string, lock: Lo
   await mkdir(join(root, 'nodejs/bin'), { recursive: true });
   await cp(join(scratch, 'package/bin/node'), join(root, 'nodejs/bin/node'));
   await cp(join(scratch, 'package/LICENSE'), join(root, 'nodejs/LICENSE'));
-  return { uri: `pkg:npm/${name}@${version}`, digest: integrityDigest(integrity) };
+  return { name, version, uri: `pkg:npm/${name}@${version}`, digest: integrityDigest(integrity) };
 }

@@ -8,11 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { parse } from 'yaml';
+import { bundle } from '#infra/build.ts';
+import { relayBundle } from '#infra/bundle-options.ts';
 import { archive, sha256Of } from './archive.ts';
-import { readLock } from './bundled-packages.ts';
+import { billOfMaterials, bundledPackages, readLock } from './bundled-packages.ts';
 import { krewManifest, type PackageFacts, pluginName } from './krew-manifest.ts';
 import { addBlob, manifestType, packLayout } from './oci-layout.ts';
-import { provenance } from './provenance.ts';
+import { type Material, provenance } from './provenance.ts';
 import { relayImage } from './relay-image.ts';
 
 const run = promisify(execFile);
@@ -41,21 +43,31 @@ await run('npm', ['pack', '--pack-destination', out], { maxBuffer: 2 ** 26 });
 await writeFile(join(out, `${pluginName}.yaml`), krewManifest(facts, await sha256Of(join(out, `${name}-${version}.tgz`))));
 await packChart();
 await archive(join(out, `${name}-relay-bundle-${version}.tgz`), 'dist', ['relay']);
-const materials = await relayImage(join(out, `${name}-relay-image-${version}.oci.tar`), version, 'dist/relay/relay.mjs', readLock());
 await cp('dist/sbom.cdx.json', join(out, `${name}-${version}.sbom.cdx.json`));
+const materials = await packImage(`${name}-relay-image`);
 
 // Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
 await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `${name}-${version}.upgrade.json`)]);
 
 const built = await released();
-const lock = { uri: 'package-lock.json', digest: { sha256: await sha256Of('package-lock.json') } };
+const lockSha256 = await sha256Of('package-lock.json');
 const [commit, changes] = [await git('rev-parse', 'HEAD'), await git('status', '--porcelain')];
-const statement = provenance(built, { name, version, commit, isDirty: changes !== '', node: process.version, materials: [lock, ...materials] });
+const statement = provenance(built, { name, version, commit, isDirty: changes !== '', node: process.version, lockSha256, materials });
 await writeFile(join(out, `${name}-${version}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`);
 
 const sums = (await released()).map((file) => `${file.sha256}  ${file.name}`);
 await writeFile(join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`);
 for (const line of sums) console.log(line);
+
+/** The image with its bill of materials. Returns what was put in besides the bundle. */
+async function packImage(image: string): Promise<readonly Material[]> {
+  const lock = readLock();
+  const used = await relayImage(join(out, `${image}-${version}.oci.tar`), version, 'dist/relay/relay.mjs', lock);
+  const { metafile } = await bundle(relayBundle);
+  const bill = billOfMaterials({ name: image, version, type: 'container' }, bundledPackages([metafile], lock), used);
+  await writeFile(join(out, `${image}-${version}.sbom.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
+  return used;
+}
 
 /** As `helm package` lays the chart out: one folder, by the chart's name. As an OCI artefact too, as `helm push` uploads it. */
 async function packChart(): Promise<void> {

