@@ -25,12 +25,6 @@ function programs() {
   const all = new Command(packageName)
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
-    // The arguments of each command are in its own help: with them the lines would be longer than 80 columns.
-    .configureHelp({
-      subcommandTerm: (command) => command.name(),
-      // The option --help is listed already.
-      visibleCommands: (command) => new Help().visibleCommands(command).filter((below) => below.name() !== 'help'),
-    })
     .addHelpText(
       'after',
       `
@@ -71,9 +65,17 @@ function printScript(completed: ReturnType<typeof tab>, shell: string): void {
   }
 }
 
-/** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. */
+/** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. Their help is brief. */
 function answering(command: Command): Command {
   command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help lists the options)`);
+  command.configureHelp({
+    // Descriptions wrap beside the options also at 60 columns.
+    minWidthToWrap: 20,
+    // The arguments of each command are in its own help: with them little room is left for descriptions.
+    subcommandTerm: (below) => below.name(),
+    // The option --help is listed already.
+    visibleCommands: (of) => new Help().visibleCommands(of).filter((below) => below.name() !== 'help'),
+  });
   command.configureOutput({ outputError: (text, write) => write(withoutFarGuess(text)) });
   for (const below of command.commands) answering(below);
   return command;

@@ -25,10 +25,10 @@ const visible = (command: Command): readonly Command[] =>
     .filter((c) => c.name() !== 'help')
     .flatMap((c) => [c, ...visible(c)]);
 
-/** Returns the output of `--help` on a terminal of 80 columns. */
-function helpOf(command: Command): string {
+/** Returns the output of `--help` on a terminal. */
+function helpOf(command: Command, width = 80): string {
   let text = '';
-  command.configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => 80 });
+  command.configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => width });
   command.outputHelp();
   return text;
 }
@@ -47,6 +47,17 @@ describe('help', () => {
       const lines = helpOf(command).trimEnd().split('\n');
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
       expect(lines.length).toBeLessThanOrEqual(24);
+    },
+  );
+
+  it.each([program(), ...visible(program())].map((c) => [c.name(), c] as const))(
+    'the help of %s wraps at 60 columns, examples excepted',
+    (_, command) => {
+      const lines =
+        helpOf(command, 60)
+          .split(/\nExamples?:/)[0]
+          ?.split('\n') ?? [];
+      expect(lines.filter((line) => line.length > 60 && !line.startsWith('Usage: '))).toEqual([]);
     },
   );
 
