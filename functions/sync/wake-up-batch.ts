@@ -45,7 +45,7 @@ const importsAtOnce = 4;
 
 const isImport = ({ message }: Pick<Received, 'message'>): boolean => parseWorkName(message.service).kind === 'import';
 
-/** The messages that can be read, in the order in which they came; the others are set aside. */
+/** Returns the readable messages of each service in the order of their receipt, and quarantines the others. */
 async function byService(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[]): Promise<ReadonlyMap<string, readonly Received[]>> {
   const services = new Map<string, readonly Received[]>();
   for (const { messageId, body } of records) {

@@ -1,4 +1,4 @@
-/** May the hub write to this cluster? Asked as the functions, or of what sweep has asked as them. */
+/** Finds if the hub may write to a cluster: in a local run by the cluster's API, otherwise by the answer that sweep has recorded. */
 import { readFile } from 'node:fs/promises';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';

@@ -21,8 +21,8 @@ export const breakEvenUse: Units = {
 };
 
 /**
- * The units that auto scaling provisions in each hour, from units a second of steps of some minutes. AWS bills the highest number of an hour. Scaling down
- * takes about an hour, so the hour before counts too.
+ * Returns the units that auto scaling provisions in each hour. `perSecond` has the used units of each step, of which an hour has `stepsAnHour`. AWS bills
+ * the highest number of an hour. Scaling down takes about an hour, so the hour before counts too.
  */
 export function scaledUnits(perSecond: readonly number[], stepsAnHour: number, min = 1): readonly number[] {
   const peaks = Array.from({ length: Math.ceil(perSecond.length / stepsAnHour) }, (_, hour) =>

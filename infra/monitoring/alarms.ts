@@ -130,7 +130,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     { ...errors, function: 'sync' },
     { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
   ),
-  // These send a deploy back (rollout.ts), so they ring within the ten minutes that it takes.
+  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of a deploy.
   onSource(
     'NewIngestFails',
     { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'ingest', statistic: 'Sum' },

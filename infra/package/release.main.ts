@@ -69,7 +69,7 @@ async function packImage(image: string): Promise<readonly Material[]> {
   return used;
 }
 
-/** As `helm package` lays the chart out: one folder, by the chart's name. As an OCI artefact too, as `helm push` uploads it. */
+/** Packs the chart twice: as a .tgz in the layout of `helm package`, and as the OCI artefact that `helm push` uploads. */
 async function packChart(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'fleet-endpoints-chart-'));
   const file = join(out, `${chart.name}-${chart.version}.tgz`);

@@ -61,7 +61,7 @@ function withoutKeyPresence(statement: PolicyStatement): PolicyStatement {
   return Null && unknownKeys.some((key) => key in Null) ? { ...statement, Condition: conditions } : statement;
 }
 
-/** On AWS aws:PrincipalArn is a session's role; on the local cloud it is the session, and the administrator's is the account. */
+/** Adds the sessions of each role, and the account: on the local cloud aws:PrincipalArn of a session is the session, and not its role as on AWS. */
 function knowSessions(policy: CfnQueuePolicy): void {
   const document = policy.policyDocument;
   const account = { Ref: 'AWS::AccountId' };

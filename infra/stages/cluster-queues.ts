@@ -83,8 +83,9 @@ function allowDeadLettersOf(queue: Queue, sourceArn: string): void {
 }
 
 /**
- * The events queue is a cluster's identity, and a wake-up is work for the API server. Rights of the account's principals on all of SQS therefore do not
- * suffice. For a session of a role, aws:PrincipalArn is the role's ARN. `senders` is called at the synthesis, when all operators are known.
+ * Denies every principal but `senders` to send. A right to send to all queues of the account does not suffice, because the queue identifies a cluster to
+ * ingest, and each wake-up makes work for an API server. For a session of a role, aws:PrincipalArn is the role's ARN. The synthesis calls `senders` when all
+ * operators are known.
  */
 export function onlyThese(queue: Queue, senders: () => readonly string[]): void {
   queue.addToResourcePolicy(

@@ -126,7 +126,7 @@ export class HubFunction extends Construct {
     return new Alias(this, 'Live', { aliasName: liveAlias, version: this.fn.currentVersion, description: 'what is invoked' });
   }
 
-  /** Read and written by key, and by partition; a scan is only for what sweep clears of clusters that have left. */
+  /** Grants operations on the table. Functions use keys and partitions; sweep alone scans, for the records of clusters that have left. */
   grantTable(tableArn: string, ...operations: readonly TableAction[]): void {
     this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
   }

@@ -32,7 +32,7 @@ export interface RegistryOptions {
   readonly connectionsFile: string | undefined;
   readonly credentials: () => Promise<AwsCredentials>;
   readonly region: string;
-  /** For clusters that are entered by a secret, a web identity or a role. Left out in local runs. */
+  /** Access to clusters by a secret, a web identity or a role. Absent in local runs. */
   readonly access?: Access;
   readonly now: () => number;
   /** Limit of all pages of one list together, bytes, for callers that keep the whole list. */

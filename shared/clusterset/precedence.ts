@@ -43,9 +43,9 @@ export function winnerToRecord({ cluster, uid }: Winner, recorded: string | unde
 }
 
 /**
- * - `sticky`: the export that has decided for a minute goes on deciding while it exists. A creation time is the word of its own cluster, so otherwise a cluster
- *   that is compromised could make its export the oldest and change type and ports of an import that carries traffic.
- * - `oldest`: the letter of the API.
+ * - `sticky`: an export that has had precedence for a minute keeps it while it exists. Each cluster reports the creation times of its own exports. Without
+ *   this rule a compromised cluster could make its export the oldest, and change type and ports of an import that carries traffic.
+ * - `oldest`: the oldest export has precedence, as the API specifies.
  */
 export type Precedence = 'sticky' | 'oldest';
 

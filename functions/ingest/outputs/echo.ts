@@ -58,7 +58,7 @@ export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, see
 
 /** Returns true if certainly no run of ours made this output, which sync has not saved. */
 function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
-  // A run may have made the slice without saving it yet. The same is true for a deleted slice, because the save would restore it.
+  // A run may have made the slice and not saved it yet. This also applies to a deleted slice: the save would record it as present.
   if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy && seen.managedBy !== optInManagedBy;
   // Deleted Endpoints wake their Service upstream too (EV-11). Endpoints with our label may be our own write, which the second look finds saved.
   return !seen.deleted && (seen.managedBy !== endpointsManagedBy || seen.secondLook === true);

@@ -27,7 +27,7 @@ export class PageSize {
     else if (bytes < pageBytes / 4) this.#size = Math.min(this.#most, this.#size * 2);
   }
 
-  /** Shrinks after a page was broken off because of its size. False at one object, which is the minimum. */
+  /** Makes the next page smaller after a page was aborted for its size. Returns false at the minimum, one object. */
   shrink(): boolean {
     if (this.#size === 1) return false;
     this.#size = Math.max(1, this.#size >> 2);

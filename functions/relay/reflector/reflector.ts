@@ -87,7 +87,7 @@ export class Reflector {
           return brought || progress.events > 0;
         }
         if (progress.events > 0) attempt = 0;
-        // A line that cannot be parsed comes again from the same version: once may be a network error, twice is not.
+        // The watch resumes at the version before an unreadable line. A network error does not repeat: a second unreadable line ends the watch.
         if (e instanceof MalformedAnswer) {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
           malformedAt = outbox.queueOf(this.kind).readUpTo;

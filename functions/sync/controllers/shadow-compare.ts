@@ -1,6 +1,6 @@
 /**
- * Shadow mode: what we would write against what the cluster's own controllers wrote. Needs no credentials and no way to the cluster. A
- * difference counts only if it is still there ten seconds later: the other writer may just be at it.
+ * Shadow mode compares the writes that we would make with the outputs of the cluster's own controllers, without a call to the cluster. A difference counts
+ * only if it still exists ten seconds later, because the other writer may be about to write.
  */
 
 import { recordDifference } from '#shared/clusters/readiness.ts';
