@@ -7,7 +7,6 @@ import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
 import { reconcilers } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
-import type { PreviousRun } from './state/inputs.ts';
 import type { Prefetch } from './state/prefetch.ts';
 import type { EndedRun, Reconciler } from './state/reconciler.ts';
 import type { RunResult } from './state/run-result.ts';
@@ -37,13 +36,12 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
   const startedMs = deps.now();
   if (message.dueMs !== undefined) deps.metrics.put('QueueLatency', Math.max(0, startedMs - message.dueMs), { cluster: service.cluster });
   let claim = taken.claim;
-  let previousRun: PreviousRun | undefined;
   let recorded: Promise<unknown> = Promise.resolve();
   for (let runs = 1; ; runs++) {
     const isFirst = runs === 1;
     const beganMs = deps.now();
     const latencyFromMs = isFirst ? message.latencyFromMs : undefined;
-    const result = await reconciler.reconcile(deps, { claim, previousRun, prefetched: isFirst ? prefetched : undefined, latencyFromMs, deadlineMs });
+    const result = await reconciler.reconcile(deps, { claim, prefetched: isFirst ? prefetched : undefined, latencyFromMs, deadlineMs });
     if (result === 'lease-lost') {
       deps.log.warn('lease lost during a run', { ...service });
       return false;
@@ -63,7 +61,6 @@ async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, 
     }
     if (next.kind !== 'continue') return true;
     claim = next.claim;
-    previousRun = result.previousRun;
   }
 }
 

@@ -152,24 +152,21 @@ export interface SaveLimits {
   readonly savedBytes: number;
 }
 
-/** Resolves to the bodies as they are stored afterwards, or to undefined if another worker has saved a newer state of an output. */
+/** Resolves to false if another worker has saved a newer state of an output. */
 export async function saveOutputs(
   table: Table,
   service: ServiceKey,
   { bodies, changed }: { readonly bodies: SavedBodies; readonly changed: readonly OutputRecord[] },
   { unitBytes, savedBytes }: SaveLimits,
-): Promise<SavedBodies | undefined> {
-  const stored = new Map(bodies);
+): Promise<boolean> {
   const saved = await concurrently(8, changed, async (record) => {
     const key = keyOf('written', service, record);
     const body = bodies.get(key.sk);
     const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
     if (delta) return table.put(delta, isNewerDelta(record, body));
-    const item = bodyItem(key, record, savedBytes);
-    stored.set(key.sk, savedBodyOf(item));
-    return putBody(table, service, record, item);
+    return putBody(table, service, record, bodyItem(key, record, savedBytes));
   });
-  return saved.every((isSaved) => isSaved) ? stored : undefined;
+  return saved.every((isSaved) => isSaved);
 }
 
 export async function forgetOutputs(table: Table, service: ServiceKey, kinds: readonly OutputKind[]): Promise<void> {

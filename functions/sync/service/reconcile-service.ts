@@ -11,7 +11,7 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
 import { saveHints } from '#shared/store/hints-record.ts';
-import { forgetOutputs, readOutputs, type SavedBodies, saveOutputs } from '#shared/store/outputs.ts';
+import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -35,9 +35,9 @@ import type { RunResult } from '../state/run-result.ts';
 import { ServerState } from '../state/server-state.ts';
 
 export async function reconcileService(deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
-  const { claim, previousRun } = started;
+  const { claim } = started;
   const { service, message, controllers } = claim;
-  const { forAdmission, inputs: prefetched, ended } = prefetchOf(deps, claim, previousRun, started.prefetched);
+  const { forAdmission, inputs: prefetched, ended } = prefetchOf(deps, claim, started.prefetched);
   const triggers = prefetchedTriggers(deps, claim);
   const [cluster, items] = await forAdmission;
   const nothingDone = (outcome: Outcome): RunResult => ({
@@ -72,7 +72,7 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
     if (toWrite.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
     const run = await prepare(deps, cluster, started, { items, prefetched, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
-    // One after the other: the hand-over of the slices may delete Endpoints, which would be saved as they were read before.
+    // With opt-in the controllers run one after the other: the hand-over of slices may delete Endpoints that the other controller has just read.
     const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
@@ -97,16 +97,16 @@ async function compare(run: Run, observed: Inputs): Promise<Outcome> {
 }
 
 /** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
-async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim, previousRun }: StartedRun, observed: Inputs): Promise<boolean> {
+async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<boolean> {
   if (!writesOptIn(cluster) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, previousRun?.saved.outputs ?? (await readOutputs(deps.table, claim.service)), { ...claim, cluster });
+  return concernsOptIn(observed, await readOutputs(deps.table, claim.service), { ...claim, cluster });
 }
 
 /** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
 async function prepare(
   deps: SyncDeps,
   cluster: ClusterRecord,
-  { claim, previousRun, deadlineMs }: StartedRun,
+  { claim, deadlineMs }: StartedRun,
   read: {
     readonly items: ServiceItems;
     readonly prefetched: Prefetch['inputs'];
@@ -120,7 +120,7 @@ async function prepare(
   const [api, brief] = await connect(deps, cluster, left.call, left.brief);
   const inputs = await readInputs(deps, {
     ...{ cluster, key: service, triggers: read.triggers, items, source: 'written' },
-    ...{ saved: previousRun?.saved, prefetched: await read.prefetched },
+    prefetched: await read.prefetched,
   });
   const { counts } = items;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
@@ -176,12 +176,12 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
  */
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
-  let bodies: SavedBodies | undefined = inputs.bodies;
+  let isSaved = true;
   const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run) };
   if (server.needsLeaseCheck) {
     if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
-    [bodies] = await Promise.all([saveOutputs(deps.table, key, toSave, limitsOf(deps).sync), saveCounts(deps.table, key, counts, run.counts)]);
+    [isSaved] = await Promise.all([saveOutputs(deps.table, key, toSave, limitsOf(deps).sync), saveCounts(deps.table, key, counts, run.counts)]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
@@ -190,9 +190,6 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
   if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   const unchanged = text === (claim.item.triggers ?? null);
-  const isWhole = inputs.service && [...outcomes.values()].every((o) => o.kind === 'ok');
-  const saved = isWhole && bodies ? { outputs: server.mergeInto(inputs.outputs), bodies } : undefined;
-  const previousRun = saved && { saved, hints: next.hints, counts };
-  const written = { server, api: run.brief, inputs, previousRun, notes: run.notes, isUnsaved: !bodies };
+  const written = { server, api: run.brief, inputs, notes: run.notes, isUnsaved: !isSaved };
   return { cluster: run.cluster, queues: run.cluster.queues, outcomes, ...written, triggers: unchanged ? undefined : text };
 }

@@ -45,16 +45,11 @@ export interface ServiceItems {
   readonly counts: ServiceCounts;
 }
 
-/** The records that only the holder of the service's lease writes, as its last run left them: the next run under the lease need not read them. */
-export interface PreviousRun extends Pick<ServiceItems, 'hints' | 'counts'> {
-  readonly saved: SavedOutputs;
-}
-
-export async function readServiceItems({ table }: SyncDeps, key: ServiceKey, previousRun: PreviousRun | undefined): Promise<ServiceItems> {
+export async function readServiceItems({ table }: SyncDeps, key: ServiceKey): Promise<ServiceItems> {
   const [serviceRecord, hints, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    previousRun ? previousRun.hints : readHints(table, key),
-    previousRun ? previousRun.counts : readCounts(table, key),
+    readHints(table, key),
+    readCounts(table, key),
   ]);
   return { serviceRecord, hints, counts };
 }
@@ -71,14 +66,10 @@ export interface PrefetchedInputs {
  * Reads inputs at the same time as the cluster's record. They count only if this worker found the first lists complete before, in the same incarnation.
  * Otherwise they may be older than the first lists, and it resolves to undefined.
  */
-export async function prefetchInputs(
-  deps: SyncDeps,
-  key: ServiceKey,
-  previousRun: Pick<PreviousRun, 'saved'> | undefined,
-): Promise<PrefetchedInputs | undefined> {
+export async function prefetchInputs(deps: SyncDeps, key: ServiceKey): Promise<PrefetchedInputs | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [saved, pods] = await Promise.all([previousRun?.saved ?? readSaved(deps.table, key), readPods(deps, key)]);
+  const [saved, pods] = await Promise.all([readSaved(deps.table, key), readPods(deps, key)]);
   return { scope, saved, pods };
 }
 
@@ -92,8 +83,6 @@ export interface InputsToRead {
   readonly items: ServiceItems;
   /** `observed`: compares with the outputs that the relay saw. `written`: writes, from the outputs that sync has saved. */
   readonly source: OutputSource;
-  /** Carried over from the run before, so that they need not be read. */
-  readonly saved?: SavedOutputs | undefined;
   readonly prefetched?: PrefetchedInputs | undefined;
 }
 
@@ -106,7 +95,7 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
   const rehearsal = source === 'observed' && stored && cluster.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const prefetched = source === 'written' && known.prefetched?.scope === cluster.cacheEpoch ? known.prefetched : undefined;
   const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
-    prefetched?.saved ?? known.saved ?? savedOn(deps, key, source),
+    prefetched?.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
     selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), seen: false },

@@ -14,7 +14,7 @@ import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import { admittedScope, type PrefetchedInputs, type PreviousRun, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
+import { admittedScope, type PrefetchedInputs, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
 
 export interface Prefetch {
   /** The reads that the admission needs. */
@@ -25,9 +25,9 @@ export interface Prefetch {
 }
 
 /** Begins all reads at once, although the first one shows whether the others are needed. */
-function begin(deps: SyncDeps, service: ServiceKey, previousRun: PreviousRun | undefined, withInputs: boolean): Prefetch {
-  const forAdmission = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service, previousRun)]);
-  const inputs = withInputs ? prefetchInputs(deps, service, previousRun) : Promise.resolve(undefined);
+function begin(deps: SyncDeps, service: ServiceKey, withInputs: boolean): Prefetch {
+  const forAdmission = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service)]);
+  const inputs = withInputs ? prefetchInputs(deps, service) : Promise.resolve(undefined);
   return { forAdmission, inputs, ended: Promise.allSettled([forAdmission, inputs]) };
 }
 
@@ -36,14 +36,14 @@ export function prefetchDuringClaim(deps: SyncDeps, message: WakeUpMessage): Pre
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
   const service = { cluster: message.cluster, namespace: message.namespace, name: message.service };
-  return begin(deps, service, undefined, true);
+  return begin(deps, service, true);
 }
 
 /** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads its inputs after the admission. */
-export const prefetchOf = (deps: SyncDeps, claim: Claim, previousRun: PreviousRun | undefined, duringClaim: Prefetch | undefined): Prefetch =>
+export const prefetchOf = (deps: SyncDeps, claim: Claim, duringClaim: Prefetch | undefined): Prefetch =>
   duringClaim && !claim.wasTakenOver && isFirstRunFor(claim.message.generation, claim.item)
     ? duringClaim
-    : begin(deps, claim.service, previousRun, !claim.message.requeues);
+    : begin(deps, claim.service, !claim.message.requeues);
 
 /** Reads the trigger times, which are on the work item or in items that it names. */
 export function prefetchedTriggers(deps: SyncDeps, { service, item }: Claim): Promise<StoredTriggers> {

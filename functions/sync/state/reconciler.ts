@@ -2,7 +2,6 @@
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import type { PreviousRun } from './inputs.ts';
 import type { Prefetch } from './prefetch.ts';
 import type { RunResult } from './run-result.ts';
 
@@ -19,8 +18,6 @@ export interface Reconciler {
 
 export interface StartedRun {
   readonly claim: Claim;
-  /** Records that the previous run under this lease left. */
-  readonly previousRun: PreviousRun | undefined;
   /** Reads that began before the claim. Only the first run under a lease has any. */
   readonly prefetched: Prefetch | undefined;
   /** `WakeUpMessage.latencyFromMs`. Undefined for a retry, and for a later run under the lease. */

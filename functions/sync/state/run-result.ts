@@ -2,7 +2,7 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { FinishedRun } from '#shared/workqueue/finish.ts';
-import type { Inputs, PreviousRun } from './inputs.ts';
+import type { Inputs } from './inputs.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How a run ended. `server`, `api` and `inputs` are of a run that got as far as the cluster. */
@@ -18,8 +18,6 @@ export interface RunResult extends FinishedRun {
   readonly heldBack?: string | undefined;
   /** For the history: the table holds newer outputs than the run was to save. */
   readonly isUnsaved?: boolean;
-  /** If all of it went well: for the next run under the same lease. */
-  readonly previousRun?: PreviousRun | undefined;
 }
 
 /** Why a run of shadow mode is enqueued again for a comparison, which writes nothing. The history keeps no record of it. */

@@ -151,9 +151,9 @@ describe('a body that a late worker has saved', () => {
     const { uid, name, kind, generation } = large('7');
     const object = { metadata: { name: 'svc', resourceVersion: '7', labels: {} } };
     expect(await readOutputs(table, service)).toEqual([{ kind, name, uid, version: versionOf(1, '7'), generation, object, isMetadataOnly: true }]);
-    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBeUndefined();
+    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBe(false);
     // A run has read it from the API server, as it is since version 9.
-    expect(await save(table, large('9', [2]))).toBeDefined();
+    expect(await save(table, large('9', [2]))).toBe(true);
     expect(await readOutputs(table, service)).toEqual([large('9', [2])]);
     await save(table, large('13', [4]));
     expect(await readOutputs(table, service)).toEqual([large('13', [4])]);
@@ -174,7 +174,7 @@ describe('a body that a late worker has saved', () => {
     await save(table, large('5'));
     const late = await readSaved(table, service);
     await saveOutput(table, service, large('9', [1]));
-    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBeDefined();
+    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBe(true);
     expect(await readOutputs(table, service)).toEqual([large('9', [1])]);
   });
 });
@@ -197,7 +197,7 @@ describe('an output above the maximum saved size', () => {
 
   it('the metadata is saved that shows its owner, with a mark', async () => {
     const table = memoryTable();
-    expect(await saveSmall(table, slice('7', 100))).toBeDefined();
+    expect(await saveSmall(table, slice('7', 100))).toBe(true);
     const object = { metadata: { name: 'svc-x', namespace: 'ns', uid: 'u', resourceVersion: '7', labels: ours, ownerReferences } };
     expect(await readOutputs(table, service)).toEqual([{ ...slice('7', 100), object, isMetadataOnly: true }]);
     const [head] = await readOutputHeads(table, service, { kind: 'EndpointSlice', range: {} }, 'written');
@@ -224,7 +224,7 @@ describe('an output above the maximum saved size', () => {
       return endpoints(rv, { object: { metadata: { name: 'svc', annotations } } });
     };
     for (const [rv, bytes] of [380, 384, 390, 400, 500].map((kib, i) => [String(10 + i), kib * 1024] as const)) {
-      expect(await save(table, of(rv, bytes))).toBeDefined();
+      expect(await save(table, of(rv, bytes))).toBe(true);
       expect(await saveOutput(table, service, of(rv, bytes), { source: 'observed' })).toBe(true);
     }
     expect(defaultLimits.sync.savedBytes).toBeLessThanOrEqual(maxSavedBytes);
@@ -235,7 +235,7 @@ describe('an output above the maximum saved size', () => {
 it('the newer version stays of two workers that save the same output, and the other worker learns of it', async () => {
   const table = memoryTable();
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
-  expect(await save(table, endpoints('10'), slice)).toBeDefined();
-  expect(await save(table, endpoints('9'), { ...slice, version: versionOf(1, '8') })).toBeUndefined();
+  expect(await save(table, endpoints('10'), slice)).toBe(true);
+  expect(await save(table, endpoints('9'), { ...slice, version: versionOf(1, '8') })).toBe(false);
   expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([versionOf(1, '10'), versionOf(1, '8')]);
 });

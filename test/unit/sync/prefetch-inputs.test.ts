@@ -28,15 +28,14 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const deps = syncDeps({ table, now: () => 2_000 });
   const meta = (await readCluster(table, 'c')) as ClusterRecord;
 
-  expect(await prefetchInputs(deps, key, undefined)).toBeUndefined();
+  expect(await prefetchInputs(deps, key)).toBeUndefined();
   const prefetched = await prefetchInputs(
     { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, nodes: new Map(), seen: true }]]) },
     key,
-    undefined,
   );
   // The first lists write these during the read of the cluster's record.
   await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
-  const items = await readServiceItems(deps, key, undefined);
+  const items = await readServiceItems(deps, key);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await readInputs(
       { ...deps, pods: new NamespacePods() },

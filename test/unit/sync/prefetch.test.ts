@@ -43,5 +43,5 @@ it.each([
 ])('reads that began beside the claim %s', async (_, claim, count) => {
   const deps = await worker('1');
   const duringClaim = prefetchDuringClaim(deps, message);
-  expect(prefetchOf(deps, claim, undefined, duringClaim) === duringClaim).toBe(count);
+  expect(prefetchOf(deps, claim, duringClaim) === duringClaim).toBe(count);
 });
