@@ -27,7 +27,6 @@ import { Room } from './batch/memory-budget.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
-import { cachesInScope } from './batch/warm-caches.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
@@ -71,7 +70,7 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
 
 function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, ahead: ObjectsAhead): BatchContext {
   return {
-    deps: { ...deps, table: limited, caches: cachesInScope(deps.caches, cluster.cacheEpoch) },
+    deps: { ...deps, table: limited },
     cluster,
     store: { table: limited, cluster: cluster.id },
     effects: new BatchEffects(),

@@ -59,40 +59,22 @@ export interface KnownSession {
   readonly readAtMs: number;
 }
 
-/** A cache as a batch uses it. */
-export interface Cache<V> {
-  get(key: string): V | undefined;
-  set(key: string, value: V): void;
-  delete(key: string): void;
-}
-
-/** LruCache between batches by a warm worker; safe to lose. */
+/**
+ * The caches that a warm worker keeps between batches; safe to lose. Cached selectors and namespaces are valid by numbers in their records. These records
+ * are gone when a cluster was removed or the table was lost, and their numbers begin at one again. Keys therefore contain the cluster's `cacheEpoch`.
+ */
 export interface WarmCaches {
-  /** By "cluster/namespace". */
-  readonly selectors: Cache<CachedSelectors>;
-  /** Namespaces that are in the index of namespaces, by "cluster/namespace". */
-  readonly namespaces: Cache<true>;
+  /** By "cluster/namespace", with `cacheEpoch`. */
+  readonly selectors: LruCache<CachedSelectors>;
+  /** Namespaces that are in the index of namespaces, by "cluster/namespace", with `cacheEpoch`. */
+  readonly namespaces: LruCache<true>;
   /** By "cluster session". */
-  readonly sessions: Cache<KnownSession>;
+  readonly sessions: LruCache<KnownSession>;
 }
 
-export const freshCaches = ({ maxSelectorBytes, maxNamespacesKept, maxSessionsKept }: IngestLimits = ingestDefaults) => ({
+export const freshCaches = ({ maxSelectorBytes, maxNamespacesKept, maxSessionsKept }: IngestLimits = ingestDefaults): WarmCaches => ({
   // A namespace without services takes memory too.
   selectors: new LruCache<CachedSelectors>(maxSelectorBytes, ({ bytes }) => 500 + bytes),
   namespaces: new LruCache<true>(maxNamespacesKept),
   sessions: new LruCache<KnownSession>(maxSessionsKept),
-});
-
-/**
- * Cached namespaces are valid by numbers in their records. The records of a cluster that was removed, or of a table that was lost, are gone, and the
- * numbers begin at one when the cluster is registered again. Each value is therefore cached under the scope of its read, and later scopes do not find it.
- */
-export function cachesInScope({ selectors, namespaces, ...others }: WarmCaches, scope: string): WarmCaches {
-  return { ...others, selectors: scoped(selectors, scope), namespaces: scoped(namespaces, scope) };
-}
-
-const scoped = <V>(cache: Cache<V>, scope: string): Cache<V> => ({
-  get: (key) => cache.get(`${key}@${scope}`),
-  set: (key, value) => cache.set(`${key}@${scope}`, value),
-  delete: (key) => cache.delete(`${key}@${scope}`),
 });

@@ -72,7 +72,7 @@ async function recordOf(
     deps.log.error('object is too large to be stored: its former record stays', details);
     return undefined;
   }
-  const key = `${cluster.id}/${namespace}`;
+  const key = `${cluster.id}/${namespace}@${cluster.cacheEpoch}`;
   if (!deps.caches.namespaces.get(key)) {
     await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
     deps.caches.namespaces.set(key, true);

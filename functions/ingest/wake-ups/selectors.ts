@@ -54,4 +54,5 @@ function selectorsIn(service: Service, isInShadow: boolean): readonly ServiceSel
 const bytesOf = ({ metadata, spec }: ServiceSelector): number => 200 + metadata.name.length + 2 * JSON.stringify(spec?.selector ?? null).length;
 
 /** In shadow mode a Service may have two selectors. */
-const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string => `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}`;
+const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string =>
+  `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}@${cluster.cacheEpoch}`;

@@ -42,7 +42,7 @@ it('a change of a pod reads large Services in pages, and keeps their names and s
   await hub.ingest(hub.live('Pod', 1_000, entry('Pod', 1_000, pod('p'))));
   expect(hub.woken().map((m) => m.service)).toEqual(many.map((s) => s.metadata.name));
   expect(largest()).toBeLessThan(8 * 2 ** 20);
-  const { selectors } = hub.deps.caches as ReturnType<typeof freshCaches>;
+  const { selectors } = hub.deps.caches;
   const kept = selectors.keys().map((key) => JSON.stringify(selectors.get(key)).length);
   expect(kept).toHaveLength(1);
   expect(Math.max(...kept)).toBeLessThan(120 * 200);
