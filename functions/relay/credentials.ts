@@ -1,4 +1,4 @@
-/** Where the relay's connection to its API server and its token come from: files that the kubelet or a local run replaces. */
+/** Reads the relay's connection to its API server, and its token, from files that the kubelet or a local run replaces. */
 import { readFile } from 'node:fs/promises';
 import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
 import type { ApiSettings } from './relay-settings.ts';
@@ -29,7 +29,7 @@ function cachedFile<T>(path: string, now: () => number, parse: (text: string) =>
   return async (refresh) => {
     if (cached && !refresh && now() < cached.untilMs) return cached.value;
     const text = await readFile(path, 'utf8');
-    // The same object for the same text: another one would open new connections.
+    // The same text keeps its object, because another object would open new connections.
     cached = { text, value: cached?.text === text ? cached.value : parse(text), untilMs: now() + freshForMs };
     return cached.value;
   };

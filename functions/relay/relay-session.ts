@@ -1,4 +1,4 @@
-/** One view of the cluster, with its outbox, its reflectors and its heartbeats (relay.ts). */
+/** A session: one view of the cluster, with its outbox, reflectors and heartbeats (relay.ts). */
 import { limitsOf } from '#shared/contract/limits.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';

@@ -1,4 +1,4 @@
-/** Credentials for the clusters that are not reached with a kubeconfig: from a secret, by web identity, or by a role of another account. */
+/** Credentials of clusters without a kubeconfig: from a secret, by web identity, or by a role of another account. */
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { AssumeRoleCommand, GetWebIdentityTokenCommand, type GetWebIdentityTokenResponse, type STSClient } from '@aws-sdk/client-sts';
 import type { ApiAccess } from '#shared/clusters/record.ts';
@@ -15,16 +15,16 @@ export interface AccessClients {
 }
 
 export interface Access {
-  /** Credentials from a secret or a web identity: cached for a while, and read again when `refresh` is set because the API refused them. */
+  /** Returns cached credentials from a secret or a web identity. Reads them again with `refresh`, after the API has refused them. */
   readonly credentials: (auth: Auth, refresh: boolean) => Promise<Partial<Connection>>;
-  /** Temporary credentials of the role that an EKS cluster is entered with. */
+  /** Returns temporary credentials of the role that gives access to an EKS cluster. */
   readonly roleCredentials: (roleArn: string, cluster: string) => Promise<AwsCredentials>;
 }
 
 const keptMs = 5 * 60_000;
-/** A web identity token is asked for with this life, and used for a third of it. */
+/** Lifetime of a requested web identity token. It is used for a third of its life. */
 const tokenSeconds = 900;
-/** STS gives no longer one when the function's own credentials end sooner. */
+/** Lifetime that STS still grants if the function's own credentials end soon. */
 const shortTokenSeconds = 300;
 /** Time for which a secret is used before it is read again, ms. If that read fails, the secret serves for another such period. */
 const secretMs = 60 * 60_000;
@@ -32,7 +32,7 @@ const secretMs = 60 * 60_000;
 const marginMs = 60_000;
 const tryAgainMs = 5_000;
 
-/** `lifeMs`: how long it is good for. */
+/** A value that is valid for `lifeMs`. */
 interface Made<T> {
   readonly value: T;
   readonly lifeMs: number;
@@ -117,14 +117,14 @@ export function clusterCredentials({ sts, secrets, now }: AccessClients): Access
   };
 }
 
-/** A refusal is the cluster's, as a 401 is: it stays until its configuration or rights are mended. All else passes. */
+/** Returns an error like a 401 for a refusal, because only a change of the cluster's configuration or rights ends it. Other failures pass by themselves. */
 function failed(what: string, cause: unknown): ClusterApiError {
   if (cause instanceof ClusterApiError) return cause;
   const message = `${what}: ${String(cause)}`;
   return isPassing(cause) ? new ClusterApiError(message, { reason: noCredentials, cause }) : new ClusterApiError(message, { status: 401, cause });
 }
 
-/** No answer at all (a time-out, a broken connection), one of the service's own faults, or a throttle. */
+/** Returns true without an answer (a timeout, a broken connection), and for a fault of the service or a throttle. */
 function isPassing(cause: unknown): boolean {
   const {
     $metadata,
@@ -139,7 +139,7 @@ function isPassing(cause: unknown): boolean {
   return status === undefined || status >= 500 || status === 429 || $retryable !== undefined || /Throttl|TooManyRequests|LimitExceeded/.test(name);
 }
 
-/** Our own plain JSON, never a kubeconfig: one of those can name programs to run and files to read. */
+/** Reads this project's own JSON. A kubeconfig is refused, because it can name programs to run and files to read. */
 export function credentialsOf(secretArn: string, text: string): Partial<Connection> {
   let fields: { readonly [field: string]: unknown } | undefined;
   try {

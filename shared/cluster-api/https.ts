@@ -19,7 +19,7 @@ export interface HttpsClusterApi extends ClusterApi {
   readonly transport: HttpTransport;
   /** The same API over the same connections, with a time-out that `timeoutMs` returns as each call begins; the call rejects with an error that `timeoutMs` throws. */
   within(timeoutMs: () => number): ClusterApi;
-  /** Lets go of the connections. */
+  /** Closes the connections. */
   close(): void;
 }
 
@@ -69,7 +69,7 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
 
     replace(kind, object) {
       const { namespace = '', name, resourceVersion } = object.metadata;
-      // Sent twice, the second of two PUTs with a resourceVersion can only fail with a conflict.
+      // A repeated PUT with a resourceVersion can only fail with a conflict.
       return call('PUT', objectPath(kind, namespace, name), { query, body: bodyOf(kind, object), idempotent: Boolean(resourceVersion) });
     },
 

@@ -9,7 +9,7 @@ import { ClusterApiError } from './errors.ts';
 import { type HttpsClusterApi, httpsClusterApi } from './https.ts';
 import type { ClusterApi } from './port.ts';
 
-/** The server takes a token for 15 minutes; a new one costs it a call to STS, so one serves for most of that time. */
+/** Time for which a token is used, ms. It is valid for 15 minutes, and the server calls STS for each new token. */
 const tokenMs = 10 * 60_000;
 
 /**
@@ -19,12 +19,12 @@ const tokenMs = 10 * 60_000;
 const maxSockets = 24;
 
 /**
- * A worker meets each of a hundred clusters every ten seconds or so, and a new connection costs two round trips. After a freeze expired timers run
- * before a socket is used, since the table is read first. A process has 1,024 files: a few connections of each cluster are kept.
+ * A worker calls each of a hundred clusters about every ten seconds, and a new connection costs two round trips. After a freeze, expired timers close old
+ * sockets before a request uses one, because a run reads the table first. A process may open 1,024 files, so a worker keeps few connections of a cluster.
  */
 const idle = { idleMs: 20_000, maxFreeSockets: 8 };
 
-/** Limit of any answer, bytes. One object has at most some 1.5 MB; list.ts bounds pages. One server must not fill a worker's memory. */
+/** Maximum size of an answer, bytes, so that one server cannot fill a worker's memory. An object has at most some 1.5 MB, and list.ts bounds pages. */
 const maxBytes = 32 * 1024 * 1024;
 
 export interface RegistryOptions {
@@ -37,12 +37,12 @@ export interface RegistryOptions {
   readonly now: () => number;
   /** Limit of all pages of one list together, bytes, for callers that keep the whole list. */
   readonly maxListBytes?: number;
-  /** For each request; the transport's own (15 s) where it is left out. */
+  /** Timeout of a request, ms. Default: the transport's own, 15 s. */
   readonly timeoutMs?: number;
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
-/** `timeoutMs`: asked before each call how long it may take; what it throws the call rejects with. */
+/** `timeoutMs` returns the time limit of a call as it begins. If it throws, the call rejects with its error. */
 export type ClusterRegistry = (cluster: ClusterRecord, timeoutMs?: () => number) => Promise<ClusterApi>;
 
 export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
@@ -67,7 +67,7 @@ interface Entry {
   verified: string;
 }
 
-/** The API answers as the cluster that we know, or nothing is asked of it. Checked once a worker and identity. */
+/** Throws if the API server belongs to another cluster. A worker checks this once for each identity in the cluster's record. */
 async function verify(cluster: ClusterRecord, entry: Entry, api: ClusterApi): Promise<void> {
   if (entry.verified === cluster.uid) return;
   const uid = await api.identity();
@@ -111,7 +111,7 @@ async function connect(options: RegistryOptions, cluster: ClusterRecord): Promis
   });
 }
 
-/** EKS gives base64 of PEM. In a construct's props CloudFormation fills it in, so nothing before this point can decode it. */
+/** Decodes EKS's base64 of PEM. CloudFormation resolves a construct's prop at the deploy, so no earlier code can decode it. */
 const pemOf = (ca: string): string => (ca.includes('-----BEGIN') ? ca : Buffer.from(ca, 'base64').toString());
 
 function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
@@ -135,7 +135,7 @@ function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['a
   };
 }
 
-/** Before every request would be too often, and a token that is renewed on disk has a second. */
+/** Reads at most once a second. A file for every request would be too often, and a renewed token may be used a second late. */
 function recently<T>(now: () => number, read: () => Promise<T>): () => Promise<T> {
   let last: { readonly atMs: number; readonly value: Promise<T> } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** HTTPS requests to one API server: connections that are kept, token, time-outs, limits of size. It knows no kinds. */
+/** HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module knows no kinds. */
 import http from 'node:http';
 import https from 'node:https';
 import { type AgentOptions, newAgent, sameServer } from './agent.ts';
@@ -6,9 +6,9 @@ import type { Connection, TokenSource } from './connection.ts';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts';
 
 export interface TransportOptions extends AgentOptions {
-  /** Instead of the connection's own token. Asked once more, with `refresh`, after a 401. */
+  /** Replaces the connection's own token. A 401 calls it once more, with `refresh`. */
   readonly token?: TokenSource;
-  /** Time-out of a whole request, retries included, and of the headers of a stream. */
+  /** Timeout of a whole request with its retries, and of the headers of a stream, ms. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
   /** Limit of an answer's body, bytes, for requests without a limit of their own. */
@@ -22,9 +22,9 @@ export interface RequestOptions {
   readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** A longer body is broken off. */
+  /** A longer body fails the request. */
   readonly maxBytes?: number;
-  /** A repetition does no harm: send it again, once, when a kept connection turns out to be dead. */
+  /** The request may be repeated: it is sent once more if a kept connection was dead. */
   readonly idempotent?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface HttpResponse {
 export interface HttpStream {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** Pulled: data that is not consumed stays with the server. Rejects with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
+  /** The reader pulls: unread data stays with the server. Rejects with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
   readonly chunks: AsyncIterable<Buffer>;
   destroy(): void;
 }
@@ -48,13 +48,13 @@ export interface HttpStream {
  */
 export interface HttpTransport {
   request(method: string, path: string, options?: RequestOptions): Promise<HttpResponse>;
-  /** Resolves with the headers. Whoever does not read `chunks` to the end must call `destroy`. */
+  /** Resolves with the headers. The caller reads `chunks` to the end, or calls `destroy`. */
   stream(method: string, path: string, options?: RequestOptions): Promise<HttpStream>;
-  /** Closes the idle connections and refuses to keep any more. */
+  /** Closes the idle connections, and keeps no further ones. */
   close(): void;
 }
 
-/** `connection` is asked before every request; an answer that differs in more than the token means new sockets. */
+/** A function `connection` is called before every request. Sockets are opened anew if its answer differs in more than the token. */
 export function httpTransport(connection: Connection | (() => Promise<Connection>), options: TransportOptions = {}): HttpTransport {
   let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
 
@@ -72,14 +72,14 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
     const limitMs = call.timeoutMs ?? options.timeoutMs ?? 15_000;
     let asked = performance.now();
     const until = asked + limitMs;
-    // A certificate or a token in it may have to be asked for.
+    // The connection may need a call for its certificate or token.
     let { connection: to, agent } = await connect();
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
     for (let refresh = false, reconnected = false; ; asked = performance.now()) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
       // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy server.
       if (performance.now() - asked > limitMs / 2) throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
-      // A certificate comes with the connection, and may have been renewed with the token.
+      // The connection has the certificate, which may be renewed together with the token.
       if (refresh) ({ connection: to, agent } = await connect());
       try {
         const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, Math.max(1, until - performance.now()));
@@ -143,7 +143,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
 interface Finish {
   (): void;
   headersIn(): void;
-  /** Why we broke it off ourselves, if we did. */
+  /** Returns the reason for which this side aborted the request, or undefined. */
   reason(): Error | undefined;
 }
 

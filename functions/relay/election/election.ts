@@ -30,7 +30,7 @@ export interface Candidate {
 export class Election {
   readonly #deps: ElectionDeps;
   #standing: ElectionState;
-  /** The number of calls that the queue had accepted when the Lease was last given back because the queue was unreachable. */
+  /** Number of calls that the queue had accepted when this relay last released the Lease for an unreachable queue. */
   #acceptedBefore: number | undefined;
 
   constructor(deps: ElectionDeps) {
@@ -125,7 +125,7 @@ export class Election {
     const { clock, log } = this.#deps;
     const { maxQueueFailureTimeoutMs, reacquireDelayMs } = limitsOf(this.#deps).election;
     const { accepted, failingMs } = candidate.queueState();
-    // Without it two relays that are both cut off from the queue would swap the Lease every few seconds.
+    // Without this growth two relays without a way to the queue would swap the Lease every few seconds.
     const queueFailureTimeoutMs = Math.min(maxQueueFailureTimeoutMs, this.#standing.queueFailureTimeoutMs * 2);
     this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
     this.#acceptedBefore = accepted;

@@ -18,7 +18,7 @@ export interface ElectionState {
   readonly observed: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   /** Until when this relay may send; undefined in a standby. */
   readonly leadsUntilMs: number | undefined;
-  /** Until then this relay leaves the Lease to others: it gave it back because the queue accepted nothing. */
+  /** This relay does not take the Lease before this time, because it released the Lease when its queue accepted nothing. */
   readonly reacquiresAtMs: number;
   /** How long the queue has accepted no message, and how long this relay keeps the Lease nevertheless. */
   readonly queueFailingMs: number;

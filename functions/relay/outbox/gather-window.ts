@@ -4,12 +4,12 @@ import type { RelayLimits } from '#shared/contract/limits.ts';
 const memoryMs = 1_000;
 
 /**
- * A message costs the queue and ingest as much as all that is in it, so waiting pays where a message is filled by it and nowhere else: up to so many
- * changes a second the window is the least one (20 ms) and a message carries one change.
+ * Up to this rate the window is the shortest (20 ms), and a message carries one change. A message costs the queue and ingest as much as its content, so a
+ * longer window pays only if it fills messages.
  */
 const sparseChangesASecond = 30;
 
-/** Above that rate the window grows by so much for each change a second: at 100 it is 160 ms for 16 changes, from 120 on the longest one (200 ms). */
+/** Growth of the window with the rate above that: 160 ms at 100 changes a second, which are 16 changes in a message, and the longest (200 ms) from 120 on. */
 const msForEachChangeASecond = 2;
 
 /** The rate of changes as a decaying average, and the window that follows from it. */
