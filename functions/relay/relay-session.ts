@@ -94,7 +94,6 @@ export class Session {
         type: 'heartbeat',
         high,
         at: Math.round(clock.now()),
-        waiting: this.outbox.waiting,
         ...(isKubernetesVersion(kubernetes) && { kubernetes }),
         ...(high.Service !== undefined && { annotated: this.#sentIndex.annotated }),
       };

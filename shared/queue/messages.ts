@@ -107,9 +107,8 @@ export type HeartbeatMessage = EventsHeader & {
   readonly type: 'heartbeat';
   /** Newest resourceVersion read, by kind. */
   readonly high: { readonly [K in Kind]?: string };
-  /** Time by the relay's clock, ms since the epoch, and the number of objects in its outbox. */
+  /** Time by the relay's clock, ms since the epoch. */
   readonly at: number;
-  readonly waiting: number;
   /** The API server's version; absent until the relay has read it. */
   readonly kubernetes?: string;
   /** Absent until the relay has listed the Services. */

@@ -39,7 +39,6 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
       // A newer relay may watch kinds that this version does not have.
       for (const kind of allKinds) if (high[kind] !== undefined) version(high, kind);
       number(m, 'at');
-      number(m, 'waiting');
       if (m['kubernetes'] !== undefined && !isKubernetesVersion(m['kubernetes']))
         throw new UnreadableMessage(`kubernetes is ${show(m['kubernetes'])}: a version such as v1.37.2 is needed`);
       if (m['annotated'] !== undefined) {

@@ -176,7 +176,7 @@ export class HubWorld {
   async sendHeartbeat(kubernetes?: string): Promise<void> {
     const high = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
     const version = kubernetes !== undefined && { kubernetes };
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, waiting: 0, ...version } as EventsMessage);
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, ...version } as EventsMessage);
   }
 
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */

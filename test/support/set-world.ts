@@ -140,7 +140,7 @@ class Member {
 
   async sendHeartbeat(atMs: number): Promise<void> {
     const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: atMs, waiting: 0 } as EventsMessage);
+    await this.#send({ ...this.#header, type: 'heartbeat', high, at: atMs } as EventsMessage);
   }
 
   async #sendList(kind: Kind, listId = 'first'): Promise<void> {

@@ -192,7 +192,7 @@ export class AwsWorld {
   /** Without heartbeats a source of imports counts as silent. */
   #beat(header: EventsHeader, queue: MessageQueue): void {
     const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', high, at: this.now, waiting: 0 }) }]);
+    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', high, at: this.now }) }]);
     this.scheduler.after(heartbeatMs, () => this.#beat(header, queue));
   }
 

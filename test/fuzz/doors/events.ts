@@ -160,7 +160,6 @@ const heartbeat = fc.record({
   type: fc.constant('heartbeat'),
   high: fc.dictionary(mostly(someKind, hostileText), version, { maxKeys: 3 }),
   at: mostly(fc.nat(), hostileNumber),
-  waiting: mostly(fc.nat(), hostileNumber),
 });
 
 const message = fc.oneof({ weight: 5, arbitrary: live }, { weight: 3, arbitrary: list }, { weight: 1, arbitrary: heartbeat });

@@ -13,7 +13,7 @@ import { pod } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
-  ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, waiting: 0, ...more }) as HeartbeatMessage;
+  ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, ...more }) as HeartbeatMessage;
 const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as ClusterRecord;
 
 it('the first relay of a cluster reports its identity, and its session belongs to the first incarnation', async () => {

@@ -59,6 +59,6 @@ it('a part of a list and a heartbeat are read with their numbers, versions and f
     historyRewoundAtMs: 8,
     from: 'a/a',
   });
-  const heartbeat = { ...header, type: 'heartbeat', high: { Pod: '5' }, at: 6, waiting: 0 };
+  const heartbeat = { ...header, type: 'heartbeat', high: { Pod: '5' }, at: 6 };
   expect(readEvents(encodeMessage(heartbeat))).toMatchObject({ type: 'heartbeat', readUpTo: { Pod: '5' }, sentAtMs: 6 });
 });

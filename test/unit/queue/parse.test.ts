@@ -10,7 +10,7 @@ import { pod, service } from '../kube/objects.ts';
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
 const podEntry = { ns: 'ns', name: 'p', rv: '5', o: encodeProjection('Pod', pod('p')), seen: 1 };
 const valid = [
-  { ...header, type: 'heartbeat', high: { Pod: '5', Service: '6' }, at: 1, waiting: 0, kubernetes: 'v1.37.2', annotated: { valid: 2, invalid: 0 } },
+  { ...header, type: 'heartbeat', high: { Pod: '5', Service: '6' }, at: 1, kubernetes: 'v1.37.2', annotated: { valid: 2, invalid: 0 } },
   { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { ns: 'ns', name: 'gone', rv: '4' }] },
   { ...header, type: 'live', kind: 'EndpointSlice', asOf: '5', entries: [{ ns: 'ns', name: 's', rv: '5', uid: 'u', gen: 1, svc: 'svc', by: 'x' }] },
   {
