@@ -29,7 +29,6 @@ export interface SessionDeps extends RelayDeps {
 
 /** The header of its messages shows the hub where in the cluster's history the session begins. */
 export class Session {
-  readonly identity: Identity;
   readonly outbox: Outbox;
   readonly reflectors: readonly Reflector[];
   /** A relay is ready without these. */
@@ -38,11 +37,9 @@ export class Session {
   readonly #deps: SessionDeps;
   readonly #options: Required<RelayOptions>;
 
-  constructor(deps: SessionDeps, options: Required<RelayOptions>, identity: Identity, wentBackAt: number | undefined) {
-    const { uid, base } = identity;
+  constructor(deps: SessionDeps, options: Required<RelayOptions>, { uid, base }: Identity, wentBackAt: number | undefined) {
     this.#deps = deps;
     this.#options = options;
-    this.identity = identity;
     const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, base, ...(wentBackAt !== undefined && { wentBackAt }) };
     this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, pageSize, failFast, clusterset } = options;

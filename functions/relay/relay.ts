@@ -57,11 +57,6 @@ export class Relay {
     await election.run(this.#candidate(), signal);
   }
 
-  /** The view of the cluster that is under way. */
-  get session(): Session | undefined {
-    return this.#session;
-  }
-
   /** In the leader: has the queue accepted all first lists? In a standby: has it read the Lease? */
   get isReady(): boolean {
     const { election } = this.#deps;

@@ -9,7 +9,6 @@ export interface Page<T> {
   /** The same on every page of one list. */
   readonly resourceVersion: string;
   readonly items: readonly T[];
-  readonly last: boolean;
   /** As it came. */
   readonly bytes: number;
 }
@@ -53,7 +52,7 @@ export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, p
     if (page.continue !== undefined && page.continue === token)
       throw new ClusterApiError('a page of a list names itself as the next page', { status: 0 });
     token = page.continue;
-    yield { resourceVersion: page.resourceVersion, items: page.items, last: token === undefined, bytes: answer.body.length };
+    yield { resourceVersion: page.resourceVersion, items: page.items, bytes: answer.body.length };
   } while (token !== undefined);
 }
 

@@ -4,7 +4,6 @@ import type { Pod } from '#shared/kube/types.ts';
 
 /** A change of a pod, as far as it decides which services of the namespace are enqueued (PK-1, PK-7). */
 export interface PodChange {
-  readonly namespace: string;
   readonly labels: Labels;
   /** Only if the labels changed: services that the pod has left are found by them. */
   readonly oldLabels?: Labels;
@@ -19,7 +18,7 @@ export interface PodChange {
 export function podChange(old: Pod | undefined, next: Pod | undefined): PodChange | undefined {
   const pod = next ?? old;
   if (!pod) return undefined;
-  const change = { namespace: pod.metadata.namespace ?? '', labels: pod.metadata.labels ?? {}, podChanged: false };
+  const change = { labels: pod.metadata.labels ?? {}, podChanged: false };
   if (!old || !next || old === next) return old === next ? undefined : change;
 
   // The same version was delivered again. Projected pods carry no version; their fields are compared.

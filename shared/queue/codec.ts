@@ -5,8 +5,6 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 
-/** The limit in production. */
-export const inflateLimitBytes = defaultLimits.queue.inflateBytes;
 const prefix = 'z:';
 /** Characters that SQS refuses. JSON.stringify escapes the rest of them (control characters, lone surrogates). */
 const refusedBySqs = /[\uFFFE\uFFFF]/;

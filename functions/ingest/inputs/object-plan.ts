@@ -90,7 +90,7 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
   if (old && pod && old.metadata.uid !== pod.metadata.uid) {
     // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one change.
-    return { namespace: entry.namespace, labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
+    return { labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
   }
   return podChange(old, pod) ?? 'none';
 }

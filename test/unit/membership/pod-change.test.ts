@@ -11,8 +11,8 @@ const update = (change: PodOptions, old: PodOptions = {}) =>
 describe('podChange', () => {
   it('podChange of a pod that came or went has its labels', () => {
     const p = pod('p');
-    expect(podChange(undefined, p)).toEqual({ namespace: 'ns', labels, podChanged: false });
-    expect(podChange(p, undefined)).toEqual({ namespace: 'ns', labels, podChanged: false });
+    expect(podChange(undefined, p)).toEqual({ labels, podChanged: false });
+    expect(podChange(p, undefined)).toEqual({ labels, podChanged: false });
     expect(podChange(undefined, undefined)).toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ describe('podChange', () => {
     ['its deletion began', { deleted: true }],
     ['it is being deleted still', { deleted: true }, { deleted: true }],
   ])('podChange is one of the pod when %s [UT-54 Test_podChanged]', (_, change, old) => {
-    expect(update(change, old)).toEqual({ namespace: 'ns', labels, podChanged: true });
+    expect(update(change, old)).toEqual({ labels, podChanged: true });
   });
 
   it.each<[string, PodOptions]>([
@@ -57,22 +57,22 @@ describe('podChange', () => {
     ['is another', { labels: { app: 'db' } }],
     ['went', { labels: {} }],
   ])('podChange is one of the labels when one %s [UT-54 Test_podChanged]', (_, change) => {
-    expect(update(change)).toEqual({ namespace: 'ns', labels: change.labels, oldLabels: labels, podChanged: false });
+    expect(update(change)).toEqual({ labels: change.labels, oldLabels: labels, podChanged: false });
   });
 
   it('podChange is one of both', () => {
-    expect(update({ labels: {}, ready: false })).toEqual({ namespace: 'ns', labels: {}, oldLabels: labels, podChanged: true });
+    expect(update({ labels: {}, ready: false })).toEqual({ labels: {}, oldLabels: labels, podChanged: true });
   });
 
   it('counts a new hostname as a change of labels', () => {
-    expect(update({ spec: { hostname: 'h', containers: [] } })).toEqual({ namespace: 'ns', labels, oldLabels: labels, podChanged: false });
-    expect(update({ spec: { subdomain: 'svc', containers: [] } })).toEqual({ namespace: 'ns', labels, oldLabels: labels, podChanged: false });
+    expect(update({ spec: { hostname: 'h', containers: [] } })).toEqual({ labels, oldLabels: labels, podChanged: false });
+    expect(update({ spec: { subdomain: 'svc', containers: [] } })).toEqual({ labels, oldLabels: labels, podChanged: false });
   });
 
   it('podChange has no old labels when there were none', () => {
     const bare = pod('p', { ...before });
     const { labels: _, ...metadata } = bare.metadata;
     const change = podChange({ ...bare, metadata }, pod('p', { ...before, resourceVersion: '2' }));
-    expect(change).toEqual({ namespace: 'ns', labels, podChanged: false });
+    expect(change).toEqual({ labels, podChanged: false });
   });
 });

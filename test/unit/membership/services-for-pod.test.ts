@@ -8,7 +8,7 @@ const labelled = (text: string) => Object.fromEntries([...text].map((name) => [n
 
 /** Names of the services that a pod's move from one set of labels to another wakes. */
 const woken = (old: string, now: string, podChanged: boolean) =>
-  servicesForPod({ namespace: 'ns', labels: labelled(now), oldLabels: labelled(old), podChanged }, letters('abcdef')).join('');
+  servicesForPod({ labels: labelled(now), oldLabels: labelled(old), podChanged }, letters('abcdef')).join('');
 
 describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
   it.each([
@@ -30,7 +30,7 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
     ['x', ''],
     ['ac', 'ac'],
   ])('a deleted pod with label %s wakes its own services: "%s" [UT-53 TestGetPodServicesToUpdate]', (labels, expected) => {
-    expect(servicesForPod({ namespace: 'ns', labels: labelled(labels), podChanged: false }, letters('abc')).join('')).toBe(expected);
+    expect(servicesForPod({ labels: labelled(labels), podChanged: false }, letters('abc')).join('')).toBe(expected);
   });
 
   it('passes over services without a selector and takes those with an empty one', () => {
@@ -40,7 +40,7 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
       { metadata: { name: 'empty' }, spec: { selector: {} } },
       service({ type: 'ExternalName' }),
     ];
-    expect(servicesForPod({ namespace: 'ns', labels: { app: 'web' }, podChanged: false }, services)).toEqual(['empty', 'svc']);
+    expect(servicesForPod({ labels: { app: 'web' }, podChanged: false }, services)).toEqual(['empty', 'svc']);
   });
 
   it('wakes nothing when only the hostname changed, as upstream', () => {

@@ -1,7 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeMessage, encodeMessage, inflateLimitBytes, UnreadableMessage } from '#shared/queue/codec.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
+import { decodeMessage, encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 
 const packed = (bytes: Buffer) => `z:${deflateRawSync(bytes).toString('base64')}`;
 
@@ -36,7 +37,7 @@ it.each([
   ['bytes that are not deflated', 'z://///w==', /does not inflate/],
   ['half of the compressed bytes', packed(Buffer.from(JSON.stringify({ v: 1, name: 'web' }))).slice(0, 10), /does not inflate/],
   ['bytes that are not UTF-8', packed(Buffer.from([0x22, 0xff, 0x22])), /does not inflate/],
-  ['a bomb', packed(Buffer.alloc(inflateLimitBytes + 1, 0x20)), /more than 16777216 bytes/],
+  ['a bomb', packed(Buffer.alloc(defaultLimits.queue.inflateBytes + 1, 0x20)), /more than 16777216 bytes/],
 ])('%s is refused', (_, body, why) => {
   expect(() => decodeMessage(body)).toThrow(why);
   expect(() => decodeMessage(body)).toThrow(UnreadableMessage);
