@@ -11,7 +11,7 @@ import { portMapKey } from './ports.ts';
 export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
   const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
   const portsKey = portMapKey(draft.ports);
-  // Neither two sources of one import nor two writers, while a Service is handed over, may meet in a name: more of them than a create tries.
+  // Names differ by source and writer. Otherwise the sources of an import, or the two writers of a hand-over, could take more names than a create tries.
   const { [labelSourceCluster]: source, [labelSliceManagedBy]: managedBy } = draft.metadata.labels ?? {};
   const writer = managedBy === optInManagedBy ? [managedBy] : [];
   const owner = [serviceUid, ...(source === undefined ? [] : [source]), ...writer].join('\n');
@@ -33,7 +33,7 @@ export function sliceName(serviceName: string, serviceUid: string, addressType: 
   return generateNamePrefix(serviceName).slice(0, 58) + suffix;
 }
 
-/** With a dash, unless no name could begin so. */
+/** Returns the prefix of the slices' names, which ends with a dash if a valid name can begin so. */
 export function generateNamePrefix(serviceName: string): string {
   const prefix = `${serviceName}-`;
   return prefix.length <= 253 && subdomain.test(`${serviceName.slice(0, -1)}a`) ? prefix : serviceName;
