@@ -44,7 +44,13 @@ export interface ApiAccess {
 }
 
 /** A cluster's record in parts. The module of each part has its attributes, decodes them and has a function for each change. */
-export interface ClusterRecord extends CircuitState {
+export interface ClusterRecord extends ClusterState {
+  readonly queues: QueueUrls | undefined;
+  readonly api: ApiAccess | undefined;
+}
+
+/** The parts that runs for other clusters use. The access is another item of the table. */
+export interface ClusterState extends CircuitState {
   readonly id: string;
   readonly mode: Mode;
   readonly modeSwitch: ModeSwitch;
@@ -59,8 +65,6 @@ export interface ClusterRecord extends CircuitState {
   /** State as a source of other clusters' imports. Undefined if the cluster is fresh or does not export. */
   readonly source: SourceRecord | undefined;
   readonly settings: ClusterSettings;
-  readonly queues: QueueUrls | undefined;
-  readonly api: ApiAccess | undefined;
   /** UID of kube-system, or "" until the first relay has reported it. */
   readonly uid: string;
   readonly incarnation: number;
@@ -95,6 +99,11 @@ const writer = 'writer';
 export async function readCluster(table: Table, cluster: string): Promise<ClusterRecord | undefined> {
   const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
   return item && decodeCluster(cluster, item, access);
+}
+
+export async function readClusterState(table: Table, cluster: string): Promise<ClusterState | undefined> {
+  const item = await table.get(metaKey(cluster));
+  return item && decodeCluster(cluster, item);
 }
 
 /** `access` is register's record, the only source of addresses and credentials: ingest, sync and sweep may write `item`, so its values are not trusted. */

@@ -2,10 +2,10 @@
 import { isFresh, isLookedAt, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
 import { hasSynced } from './first-lists.ts';
 import { hasRuns } from './mode.ts';
-import type { ClusterRecord } from './record.ts';
+import type { ClusterState } from './record.ts';
 
 /** Returns the facts without the answer of the cluster's API, which only sweep calls for this purpose. */
-export const witnessOf = (member: ClusterRecord): Omit<Witness, 'api'> => ({
+export const witnessOf = (member: ClusterState): Omit<Witness, 'api'> => ({
   isSynced: hasSynced(member),
   // A cluster that is being rebuilt counts as paused, because its snapshot is incomplete until its first lists are applied.
   isPaused: !hasRuns(member),
@@ -13,13 +13,13 @@ export const witnessOf = (member: ClusterRecord): Omit<Witness, 'api'> => ({
 });
 
 /** Returns the state for a run. The source may be silent although sweep has not recorded it yet. */
-export function sourceStateOf(member: ClusterRecord, nowMs: number): SourceState {
+export function sourceStateOf(member: ClusterState, nowMs: number): SourceState {
   const { state = 'fresh' } = member.source ?? {};
   return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;
 }
 
 /** Returns true if sweep's record has an answer of the silent source's own API. */
-export const hasAnswered = ({ source }: Pick<ClusterRecord, 'source'>): boolean => source?.state === 'silent' && source.answers === true;
+export const hasAnswered = ({ source }: Pick<ClusterState, 'source'>): boolean => source?.state === 'silent' && source.answers === true;
 
 /** Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause or a doubt may have begun. */
-export const isListed = (member: ClusterRecord): boolean => hasAnswered(member) && isLookedAt(witnessOf(member));
+export const isListed = (member: ClusterState): boolean => hasAnswered(member) && isLookedAt(witnessOf(member));

@@ -36,12 +36,17 @@ export async function readImportReport(table: Table, key: ServiceKey): Promise<S
   return item && { report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
 }
 
+export interface ReportToSave {
+  readonly report: ImportReport;
+  readonly before: StoredImportReport | undefined;
+  readonly nowMs: number;
+}
+
 /** Only the run of the import calls this, under its lease. An equal report is not written again, and an empty report is deleted. */
-export async function saveImportReport(table: Table, key: ServiceKey, report: ImportReport, nowMs: number): Promise<void> {
+export async function saveImportReport(table: Table, key: ServiceKey, { report, before, nowMs }: ReportToSave): Promise<void> {
   const at = importReportKey(key);
-  const before = (await table.get(at))?.[text];
   const next = Object.values(report).some((value) => value !== undefined) ? JSON.stringify(report) : undefined;
-  if (next === before) return;
+  if (next === (before && JSON.stringify(before.report))) return;
   if (next === undefined) await table.delete(at);
   else await table.put({ ...at, [text]: next, since: nowMs });
 }

@@ -15,11 +15,12 @@ export interface Key {
 /** An item with the keys pk and sk, which are always text, and its attributes. */
 export type Item = { readonly [attribute: string]: Value } & Key;
 
-/** A comparison with an absent attribute is false. All attributes of an absent item are absent. Text compares by UTF-8 bytes. */
+/** `than` names another attribute. A comparison with an absent attribute is false. All attributes of an absent item are absent. Text compares by UTF-8 bytes. */
 export type WriteCondition =
   | { readonly absent: string }
   | { readonly present: string }
   | { readonly attribute: string; readonly is: '=' | '<' | '<=' | '>' | '>='; readonly value: string | number | boolean }
+  | { readonly attribute: string; readonly is: '<'; readonly than: string }
   | { readonly all: readonly WriteCondition[] }
   | { readonly any: readonly WriteCondition[] };
 

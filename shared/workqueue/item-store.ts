@@ -6,7 +6,7 @@ import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
-import { type ControllerState, type ControllerStates, noWork, type WorkItem } from './rules/item.ts';
+import { type ControllerState, type ControllerStates, latestGeneration, noWork, type WorkItem } from './rules/item.ts';
 
 /** Attributes of a controller begin with its code. */
 const codes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
@@ -79,7 +79,7 @@ export async function claim(
 
 /**
  * Like `claim` without a read of the item, for the usual case. The lease is free, and a controller has neither done the generation nor has a pending retry for
- * it. Resolves to undefined in any other case, for which `claim` exists.
+ * it. Resolves to undefined in any other case, for which `claim` exists. The latest generation is the one of the item.
  */
 export async function claimUnread(
   table: Table,
@@ -87,9 +87,14 @@ export async function claimUnread(
   generation: number,
   lease: { readonly id: string; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
-  const isBelow = (name: string): WriteCondition => ({ any: [{ absent: name }, { attribute: name, is: '<', value: generation }] });
+  const isLatest = generation === latestGeneration;
+  const isBelow = (attribute: string): WriteCondition => ({
+    any: [{ absent: attribute }, isLatest ? { attribute, is: '<', than: 'gen' } : { attribute, is: '<', value: generation }],
+  });
   const owed = controllers.map((c): WriteCondition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
-  const condition: WriteCondition = { all: [{ absent: 'lease' }, { attribute: 'gen', is: '>=', value: generation }, { any: owed }] };
+  const condition: WriteCondition = {
+    all: [{ absent: 'lease' }, isLatest ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation }, { any: owed }],
+  };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(workKey(service), change, condition);
   return item && decodeWork(item);

@@ -33,8 +33,8 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   }
   // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease that the call has taken.
   let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
-  // New work usually finds its service free, so one call is tried instead of two.
-  if (isNewWork(message) && message.generation !== latestGeneration) {
+  // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a lease usually finds its work done.
+  if (isNewWork(message) && (message.generation !== latestGeneration || message.delayedByBatch)) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + limitsOf(deps).sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
     const controllers = item ? controllersToRun(message, item) : [];

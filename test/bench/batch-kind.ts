@@ -1,11 +1,15 @@
 import { readEvents } from '#shared/queue/events.ts';
+import { readWakeUp } from '#shared/queue/parse.ts';
+import { parseWorkName, type WorkKind } from '#shared/workqueue/rules/work-kind.ts';
 
-/** Kinds of batches, by which their time on AWS is drawn. `beside`: an ingest batch of echoes and heartbeats only. */
-export type BatchKind = 'ingest' | 'beside' | 'sync';
+/** Kinds of batches, by which their time on AWS is drawn. `beside`: an ingest batch of echoes and heartbeats only. Sync has runs of three kinds of work. */
+export type BatchKind = 'ingest' | 'beside' | WorkKind;
 
+/** A batch with work of several kinds counts as the first of them. */
 export function batchKind(stage: 'ingest' | 'sync', bodies: readonly string[]): BatchKind {
-  if (stage === 'sync') return 'sync';
-  return bodies.every(isBeside) ? 'beside' : 'ingest';
+  if (stage === 'ingest') return bodies.every(isBeside) ? 'beside' : 'ingest';
+  const [first = ''] = bodies;
+  return parseWorkName(readWakeUp(first).service).kind;
 }
 
 function isBeside(body: string): boolean {

@@ -7,7 +7,7 @@ import { batchTimes } from './latency/batches.ts';
 import { criticalPath } from './latency/critical-path.ts';
 import { distributions } from './latency/distributions.ts';
 import { floors } from './latency/floor.ts';
-import { measure, scenarios } from './latency/scenarios.ts';
+import { measure, priced, scenarios } from './latency/scenarios.ts';
 
 console.log('From a pod’s change in the cluster to the write of its slice, accepted by the API server\n');
 console.log('| | p50 / p99 / p99.9 ms | changes | runs of 100 changes | Lambda ms a change |');
@@ -25,10 +25,9 @@ console.log(
   `\nCalls in a row for one change, warm: ${steps.length} (relay ${inARow('relay')}, ingest ${inARow('ingest')}, sync ${inARow('sync')})\n`,
 );
 for (const [i, { stage, calls }] of steps.entries()) console.log(`${String(i + 1).padStart(3)}. ${stage.padEnd(6)} ${calls.join(' ‖ ')}`);
-const [quiet] = scenarios;
-if (quiet) {
-  console.log('\nA warm batch of the quiet cluster, in the mean (what cost/prices.ts reckons with):');
-  for (const { what, batches, meanMs } of await batchTimes(quiet)) console.log(`  ${what.padEnd(8)} ${meanMs.toFixed(1)} ms (${batches} batches)`);
+for (const scenario of priced) {
+  console.log(`\nA warm batch, in the mean (what cost/prices.ts reckons with). ${scenario.name}:`);
+  for (const { what, batches, meanMs } of await batchTimes(scenario)) console.log(`  ${what.padEnd(8)} ${meanMs.toFixed(1)} ms (${batches} batches)`);
 }
 console.log('\nWhat a call takes (p50 / p90 / p99 ms): ');
 for (const [name, { p50, p90, p99 }] of Object.entries(distributions)) console.log(`  ${name.padEnd(15)} ${p50} / ${p90} / ${p99}`);

@@ -16,7 +16,7 @@ const rates = [0.1, 1, 10];
 const monthSeconds = 30 * 24 * 3600;
 /** Sweep's timeout (infra/stages/sweep-stage.ts), less its reserve. */
 const sweepRunSeconds = 55 - defaultLimits.sweep.reserveMs / 1000;
-const seconds = { ingest: lambda.ingest.batchMs / 1000, sync: lambda.sync.batchMs / 1000 };
+const seconds = { ingest: lambda.ingest.batchMs / 1000, sync: lambda.service.batchMs / 1000 };
 
 const loads: Load[] = [];
 for (const rate of rates) loads.push(await measureLoad(rate));

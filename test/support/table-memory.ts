@@ -159,7 +159,8 @@ function holds(c: WriteCondition, item: Item | undefined): boolean {
   if ('absent' in c) return item?.[c.absent] === undefined;
   if ('present' in c) return item?.[c.present] !== undefined;
   if ('attribute' in c) {
-    const order = compareValues(item?.[c.attribute], c.value, c.is);
+    const value = 'than' in c ? item?.[c.than] : c.value;
+    const order = value === undefined ? undefined : compareValues(item?.[c.attribute], value, c.is);
     if (order === undefined) return false;
     return { '=': order === 0, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[c.is];
   }
@@ -169,7 +170,7 @@ function holds(c: WriteCondition, item: Item | undefined): boolean {
 }
 
 /** Undefined when they do not compare: absent, or of different types. */
-function compareValues(actual: Value | undefined, value: string | number | boolean, is: string): number | undefined {
+function compareValues(actual: Value | undefined, value: Value, is: string): number | undefined {
   if (typeof value === 'boolean' && is !== '=') throw new TypeError(`a boolean has no order: ${is}`);
   if (typeof actual === 'string' && typeof value === 'string') return compareBytes(actual, value);
   if (typeof actual === 'number' && typeof value === 'number') return actual - value;

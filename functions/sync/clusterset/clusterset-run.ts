@@ -2,7 +2,8 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
-import type { ImportReport } from '#shared/store/import-report.ts';
+import type { ImportReport, StoredImportReport } from '#shared/store/import-report.ts';
+import type { StoredImportState } from '#shared/store/imports-of-set.ts';
 import type { SyncDeps } from '../state/deps.ts';
 
 export interface ClustersetRun {
@@ -20,7 +21,7 @@ export interface ClustersetRun {
   /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
   readonly api: () => Promise<ClusterApi>;
   /** The API of another cluster, to be read from. */
-  readonly apiOf: (other: ClusterRecord) => Promise<ClusterApi>;
+  readonly apiOf: (other: string) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
   /**
    * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no
@@ -33,6 +34,12 @@ export interface ClustersetRun {
   readonly latencyFromMs: number | undefined;
   /** Counted by the run as it goes. */
   readonly written: { slices: number };
+}
+
+/** The run of an import, with its records as the run before it has left them. Only these runs write them, under the lease. */
+export interface ImportRun extends ClustersetRun {
+  readonly stateBefore: StoredImportState | undefined;
+  readonly reportBefore: StoredImportReport | undefined;
 }
 
 /** The name of the run in its set. */

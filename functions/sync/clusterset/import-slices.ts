@@ -1,6 +1,6 @@
 /** Plans the slices of an import for all sources together, asks the mass-removal guard for each source, and writes the slices (MC-74). */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { ClusterState } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
 import { limitText } from '#shared/clusterset/left-out.ts';
@@ -87,7 +87,7 @@ interface ToConfirm {
   readonly planWith: PlanWith;
   /** With the source as it is. */
   readonly plan: ImportedSlicesPlan;
-  readonly cluster: ClusterRecord | undefined;
+  readonly cluster: ClusterState | undefined;
 }
 
 /**
@@ -111,7 +111,7 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
     isAgain: false,
     ask: async () =>
       cluster && exported && (await selectsAsKnown(run, cluster, exported.service))
-        ? livePods(run, cluster, exported.service.spec?.selector ?? {})
+        ? livePods(run, cluster.id, exported.service.spec?.selector ?? {})
         : undefined,
   });
   if (verdict.kind === 'not-answered') return { ...rest, state: 'silent' };
@@ -119,9 +119,9 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
 }
 
 /** Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. */
-async function selectsAsKnown(run: ClustersetRun, cluster: ClusterRecord, service: Service): Promise<boolean> {
+async function selectsAsKnown(run: ClustersetRun, cluster: ClusterState, service: Service): Promise<boolean> {
   try {
-    const live = await (await run.apiOf(cluster)).get('Service', run.namespace, run.name);
+    const live = await (await run.apiOf(cluster.id)).get('Service', run.namespace, run.name);
     return !live || sameLabels(withOptInSelector(live, cluster.optIn).spec?.selector, service.spec?.selector);
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: cluster.id, error: String(error) });

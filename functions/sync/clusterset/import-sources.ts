@@ -1,6 +1,6 @@
 /** The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70). */
 import { hasLeft } from '#shared/clusters/mode.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { type ClusterState, readClusterState } from '#shared/clusters/record.ts';
 import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
@@ -12,7 +12,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
-import { mendSet, readSetEntries, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
+import { mendSet, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 import { nodesOf } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
@@ -27,17 +27,16 @@ export interface Sources {
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
   readonly entries: SetEntries;
-  readonly memberOf: ReadonlyMap<string, ClusterRecord>;
+  readonly memberOf: ReadonlyMap<string, ClusterState>;
 }
 
-export async function readSources(run: ClustersetRun): Promise<Sources> {
+export async function readSources(run: ClustersetRun, entries: SetEntries): Promise<Sources> {
   const { deps, cluster } = run;
-  const entries = await readSetEntries(deps.table, keyInSet(run));
   await mendSet(deps.table, entries);
   const { exportTexts, winner } = entries;
-  const records = await concurrently(16, [...exportTexts.keys()], (id) => readCluster(deps.table, id));
+  const records = await concurrently(16, [...exportTexts.keys()], (id) => readClusterState(deps.table, id));
   // Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides.
-  const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterRecord[];
+  const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterState[];
   const exports = members.map((member) => JSON.parse(exportTexts.get(member.id) as string) as ExportedService);
   const mergedAtMs = deps.now();
   const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: cluster.clusterset.precedence });
@@ -65,7 +64,7 @@ async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExport
   return { cluster: cluster.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [] };
 }
 
-async function sourceOf(run: ClustersetRun, member: ClusterRecord): Promise<ImportSource> {
+async function sourceOf(run: ClustersetRun, member: ClusterState): Promise<ImportSource> {
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
   const state = sourceStateOf(member, run.deps.now());
@@ -90,7 +89,7 @@ export async function withLastKnown(run: ClustersetRun, read: Sources, slices: r
 }
 
 /** Resolves to undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */
-async function exportedIn({ deps, namespace, name, found }: ClustersetRun, { id, incarnation }: ClusterRecord): Promise<ImportSource['exported']> {
+async function exportedIn({ deps, namespace, name, found }: ClustersetRun, { id, incarnation }: ClusterState): Promise<ImportSource['exported']> {
   const stored = await readExportedPods(deps.table, { cluster: id, namespace, name });
   if (stored?.incarnation !== incarnation) return undefined;
   const text = textOf(stored);
@@ -101,13 +100,13 @@ async function exportedIn({ deps, namespace, name, found }: ClustersetRun, { id,
 /** Lists the pods by the cluster's own API. Resolves to undefined if it does not answer. Stores nothing: the relay's next events count again. */
 export async function livePods(
   run: ClustersetRun,
-  source: ClusterRecord,
+  source: string,
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[] | undefined> {
   try {
     return await listPods(await run.apiOf(source), run.namespace, selector);
   } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source.id, error: String(error) });
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source, error: String(error) });
     return undefined;
   }
 }

@@ -72,7 +72,11 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     isLookOnly: isLookOnly(claim.item),
     rounds: claim.message.requeues ?? 0,
     api: () => ownApi(deps, cluster, claim, left.call),
-    apiOf: (other) => deps.cluster(other, left.call),
+    apiOf: async (other) => {
+      const record = await readCluster(deps.table, other);
+      if (!record) throw new Error(`cluster ${other} is not registered`);
+      return deps.cluster(record, left.call);
+    },
     assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
     found: {},

@@ -2,7 +2,7 @@
  * The run of an export in its own cluster (MC-54, MC-55). It saves the export for the set, wakes the importers, and patches the export's conditions, in
  * this order. Each step can be repeated. Calls to the cluster's API come last, so that an unreachable cluster delays no importer.
  */
-import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportFailure, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
@@ -108,7 +108,8 @@ async function wakeImporters(run: ClustersetRun, states: ImportStates): Promise<
   const { deps, cluster, namespace, name } = run;
   await wakeAtPace(run, {
     clusters: await listImporters(deps.table),
-    isConcerned: async (importer) => states.has(importer.id) || (await namespaceTakesImports(deps.table, importer, namespace)) === true,
+    isConcerned: async (importer) =>
+      states.has(importer.id) || (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
     service: importWork(name),
     delaySeconds: Math.min(maxDelaySeconds, cluster.clusterset.importBatchSeconds),
   });

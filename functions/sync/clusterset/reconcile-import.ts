@@ -14,13 +14,15 @@ import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
-import { readSetEntries } from '#shared/store/clusterset-index.ts';
+import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
+import { readImportReport } from '#shared/store/import-report.ts';
+import { readImportState } from '#shared/store/imports-of-set.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
-import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
+import { type ClustersetRun, type ImportRun, keyInSet } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
@@ -31,13 +33,22 @@ import { type Addressed, writeAddresses, writeStatus } from './import-status.ts'
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
-export async function runImport(run: ClustersetRun): Promise<Outcome> {
-  const { imports } = run.cluster.clusterset;
+export async function runImport(started: ClustersetRun): Promise<Outcome> {
+  const { deps, cluster, namespace } = started;
+  const { imports } = cluster.clusterset;
+  // Imports stay as they are after a switch to off.
+  if (imports === 'off') {
+    await confirmNoImport(await withRecords(started));
+    return ok;
+  }
+  const [run, takesImports, entries] = await Promise.all([
+    withRecords(started),
+    namespaceTakesImports(deps.table, cluster, namespace),
+    readSetEntries(deps.table, keyInSet(started)),
+  ]);
   try {
-    if (imports !== 'active') await confirmNoImport(run);
-    // Imports stay as they are after a switch to off.
-    if (imports === 'off') return ok;
-    const outcome = await (imports === 'shadow' ? preview(run) : writeImport(run));
+    if (imports === 'shadow') await confirmNoImport(run);
+    const outcome = await (imports === 'shadow' ? preview : writeImport)(run, { takesImports, entries });
     await saveReport(run);
     return outcome;
   } catch (error) {
@@ -46,26 +57,38 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
   }
 }
 
-async function preview(run: ClustersetRun): Promise<Outcome> {
-  if (!(await namespaceTakesImports(run.deps.table, run.cluster, run.namespace))) return ok;
-  const read = await readSources(run);
+async function withRecords(run: ClustersetRun): Promise<ImportRun> {
+  const { deps, cluster, namespace, name } = run;
+  const [stateBefore, reportBefore] = await Promise.all([
+    readImportState(deps.table, keyInSet(run), cluster.id),
+    readImportReport(deps.table, { cluster: cluster.id, namespace, name }),
+  ]);
+  return { ...run, stateBefore, reportBefore };
+}
+
+interface ToImport {
+  /** As of `namespaceTakesImports`. */
+  readonly takesImports: boolean | undefined;
+  readonly entries: SetEntries;
+}
+
+async function preview(run: ImportRun, { takesImports, entries }: ToImport): Promise<Outcome> {
+  if (!takesImports) return ok;
+  const read = await readSources(run, entries);
   await recordWinner(run, read);
   await findPreview(run, read);
   return afterSilence(run, read);
 }
 
-async function writeImport(run: ClustersetRun): Promise<Outcome> {
-  const takesImports = await namespaceTakesImports(run.deps.table, run.cluster, run.namespace);
-  const known = takesImports ? await readSources(run) : undefined;
+async function writeImport(run: ImportRun, { takesImports, entries }: ToImport): Promise<Outcome> {
   try {
-    if (known) return await writeObjects(run, known);
+    if (takesImports) return await writeObjects(run, entries);
     if (takesImports === false && (await mayHaveImport(run))) await removeImport(run, await readImported(run));
     await confirmNoImport(run);
     return ok;
   } catch (error) {
     if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
     run.found.notReady = error.message;
-    const entries = known?.entries ?? (await readSetEntries(run.deps.table, keyInSet(run)));
     await confirmImport(run, entries, { reason: 'Failed', message: error.message });
     return refused(run, error.message);
   }
@@ -80,17 +103,22 @@ async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun):
 
 const managerOf = ({ cluster }: ClustersetRun): string => fieldManagerOf(cluster.writer);
 
-/** The import and its derived Service, as the cluster has them. */
+/** The import, its derived Service and its slices, as the cluster has them. */
 interface Imported {
   readonly current: ServiceImport | undefined;
   readonly derived: Service | undefined;
+  readonly slices: readonly EndpointSlice[];
 }
 
 async function readImported(run: ClustersetRun): Promise<Imported> {
   const { namespace, name } = run;
   const api = await run.api();
-  const current = await api.get('ServiceImport', namespace, name);
-  return { current, derived: await api.get('Service', namespace, derivedName(namespace, name)) };
+  const [current, derived, slices] = await Promise.all([
+    api.get('ServiceImport', namespace, name),
+    api.get('Service', namespace, derivedName(namespace, name)),
+    listImportedSlices(run, api),
+  ]);
+  return { current, derived, slices };
 }
 
 async function removeImport(run: ClustersetRun, { current, derived }: Imported): Promise<void> {
@@ -102,8 +130,8 @@ async function removeImport(run: ClustersetRun, { current, derived }: Imported):
   await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
 }
 
-async function writeObjects(run: ClustersetRun, known: Sources): Promise<Outcome> {
-  const imported = await readImported(run);
+async function writeObjects(run: ImportRun, entries: SetEntries): Promise<Outcome> {
+  const [known, imported] = await Promise.all([readSources(run, entries), readImported(run)]);
   const read = await withUnknownSources(run, known, imported);
   if (read === known) await recordWinner(run, read);
   if (read.merged) return writeMerged(run, read, { ...imported, merged: read.merged });
@@ -116,7 +144,7 @@ interface ToWrite extends Imported {
   readonly merged: MergedExports;
 }
 
-async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
+async function writeMerged(run: ImportRun, read: Sources, { merged, current, derived: before, slices }: ToWrite): Promise<Outcome> {
   const { cluster, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
@@ -146,7 +174,6 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
         ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
-  const slices = await listImportedSlices(run, api);
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
   if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
@@ -159,7 +186,7 @@ interface WithoutDerived extends Pick<Sources, 'entries'> {
   readonly notReady: NotReady;
 }
 
-async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
+async function withoutDerived(run: ImportRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
   await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
   const { message, failure } = notReady;
   if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
@@ -179,7 +206,7 @@ interface ToFollow extends Addressed, Findings {
 }
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
-async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
+async function writeEndpoints(run: ImportRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
   const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
   const written = await writeImportedSlices(run, api, { ...(await withLastKnown(run, read, slices)), merged, derived, slices, notes });

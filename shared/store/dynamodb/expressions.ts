@@ -35,6 +35,7 @@ export class ExpressionBuilder {
   #condition(c: WriteCondition): string {
     if ('absent' in c) return `attribute_not_exists(${this.#name(c.absent)})`;
     if ('present' in c) return `attribute_exists(${this.#name(c.present)})`;
+    if ('than' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#name(c.than)}`;
     if ('attribute' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#value(c.value)}`;
     const [list, word] = 'all' in c ? [c.all, ' AND '] : [c.any, ' OR '];
     if (list.length === 0) throw new RangeError('a condition that lists nothing');

@@ -92,7 +92,9 @@ class Counts {
   readonly batches: { [K in BatchKind]: { batches: number; messages: number } } = {
     ingest: { batches: 0, messages: 0 },
     beside: { batches: 0, messages: 0 },
-    sync: { batches: 0, messages: 0 },
+    service: { batches: 0, messages: 0 },
+    export: { batches: 0, messages: 0 },
+    import: { batches: 0, messages: 0 },
   };
   /** Number of requests, each with up to ten messages. */
   sends = 0;

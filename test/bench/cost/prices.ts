@@ -7,7 +7,9 @@ import type { BatchKind } from '../batch-kind.ts';
 export const lambda = {
   ingest: { batchMs: 31, moreMs: 1, gb: 1 },
   beside: { batchMs: 10, moreMs: 1, gb: 1 },
-  sync: { batchMs: 52, moreMs: 3, gb: 1.769 },
+  service: { batchMs: 52, moreMs: 3, gb: 1.769 },
+  export: { batchMs: 91, moreMs: 3, gb: 1.769 },
+  import: { batchMs: 96, moreMs: 3, gb: 1.769 },
 } as const satisfies { readonly [K in BatchKind]: object };
 
 /**

@@ -1,5 +1,5 @@
 import { type BatchKind, batchKind } from '../batch-kind.ts';
-import { clusterObjects } from '../cost/cluster-objects.ts';
+import { clusterObjects, exportOf } from '../cost/cluster-objects.ts';
 import { AwsWorld, type Stage } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';
 import type { Scenario } from './scenarios.ts';
@@ -17,7 +17,8 @@ export async function batchTimes({ size, options, run }: Scenario): Promise<read
     const what = batchKind(stage, bodies);
     times.set(what, [...(times.get(what) ?? []), ms]);
   };
-  const world = await AwsWorld.start({ given: clusterObjects(size), ...options, onBatch });
+  const given = [...clusterObjects(size), ...(options?.importBatchSeconds === undefined ? [] : [exportOf('shop-0', 'service-0')])];
+  const world = await AwsWorld.start({ given, ...options, onBatch });
   await run(world, new MeasuredChanges(world));
   return [...times].map(([what, all]) => ({ what, batches: all.length, meanMs: all.reduce((a, b) => a + b, 0) / all.length }));
 }

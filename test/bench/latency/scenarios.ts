@@ -67,19 +67,25 @@ const storm = { namespaces: 1, services: 100, podsPerService: 20 };
 /** All of its pods are of one service. */
 const exported = { namespaces: 1, services: 1, podsPerService: 50 };
 
+const quiet: Scenario = { name: 'quiet cluster: a change every 5 s', size: small, run: flips(4_000, 5_000) };
+const imported: Scenario = {
+  name: 'exported service, `importBatchSeconds` 2, to the write in an importer',
+  size: exported,
+  options: { importBatchSeconds: 2 },
+  run: flips(1_000, 5_000),
+};
+
+/** The scenarios whose batches cost/prices.ts has. */
+export const priced: readonly Scenario[] = [quiet, imported];
+
 export const scenarios: readonly Scenario[] = [
-  { name: 'quiet cluster: a change every 5 s', size: small, run: flips(4_000, 5_000) },
+  quiet,
   { name: 'quiet cluster, API server 30 ms away', size: small, options: { apiIsFarAway: true }, run: flips(4_000, 5_000) },
   { name: 'busy cluster: 20 changes a second, 5,000 pods', size: { namespaces: 20, services: 25, podsPerService: 10 }, run: flips(6_000, 50) },
   { name: 'storm: 300 changes a second on 100 services, in one namespace', size: storm, run: flips(6_000, 3.33) },
   { name: 'rollout of 50 pods within ten seconds', size: { namespaces: 1, services: 1, podsPerService: 50 }, run: rollouts(40) },
   { name: 'large service: 1,000 pods, a change every 5 s', size: { namespaces: 1, services: 1, podsPerService: 1_000 }, run: flips(400, 5_000) },
-  {
-    name: 'exported service, `importBatchSeconds` 2, to the write in an importer',
-    size: exported,
-    options: { importBatchSeconds: 2 },
-    run: flips(1_000, 5_000),
-  },
+  imported,
   {
     name: 'exported service, `importBatchSeconds` 0, to the write in an importer',
     size: exported,

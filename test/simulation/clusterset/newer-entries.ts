@@ -38,7 +38,7 @@ export function withNewerEntries(table: SimulatedTable, cluster: string): Simula
 }
 
 const asNewer = (condition: WriteCondition): WriteCondition =>
-  'attribute' in condition && condition.attribute === 'f' ? { ...condition, value: newer(condition.value as string) } : condition;
+  'value' in condition && condition.attribute === 'f' ? { ...condition, value: newer(condition.value as string) } : condition;
 
 function newer(text: string): string {
   const { spec, ...more } = JSON.parse(text) as ExportedService;

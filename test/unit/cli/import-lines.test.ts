@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { importLines } from '#infra/cli/import-lines.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
-import { saveImportReport } from '#shared/store/import-report.ts';
+import { type ImportReport, saveImportReport } from '#shared/store/import-report.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
-const linesWith = async (imports: 'shadow' | 'active', report: Parameters<typeof saveImportReport>[2]): Promise<readonly string[]> => {
+const linesWith = async (imports: 'shadow' | 'active', report: ImportReport): Promise<readonly string[]> => {
   const table = memoryTable();
-  await saveImportReport(table, web, report, 1);
+  await saveImportReport(table, web, { report, before: undefined, nowMs: 1 });
   return importLines(table, { id: 'a', clusterset: { ...noMembership, imports } });
 };
 
