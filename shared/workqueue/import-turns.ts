@@ -1,17 +1,29 @@
 /** The budget of a cluster's imports in a worker (wake-pace.ts). Without it a storm of imports, or their resync, delays the cluster's own services. */
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
+import { readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
+import { controllersToRun } from './rules/item.ts';
 import { delayUntil } from './rules/message.ts';
 import type { WakePace } from './wake-pace.ts';
 
-/** Resolves to true if the import is beyond the budget. Its wake-up is then sent again for its turn, and handled. */
-export async function waitsForTurn(deps: WorkQueueDeps & { readonly wakePace: WakePace }, message: WakeUpMessage): Promise<boolean> {
-  // A wake-up with this time has waited, and its turn was counted then.
-  if (message.notBeforeMs !== undefined) return false;
+type TurnsDeps = WorkQueueDeps & { readonly wakePace: WakePace };
+
+/** Call before each run. A wake-up that has waited for its turn was counted then. */
+export function takeTurn({ wakePace, now }: TurnsDeps, { cluster, notBeforeMs }: WakeUpMessage): void {
+  if (notBeforeMs === undefined) wakePace.takeImport(cluster, now());
+}
+
+/**
+ * Resolves to true if the import is beyond the budget. Its wake-up is then sent again for its turn, and handled. Several clusters that export a name wake its
+ * import several times. A wake-up whose work is done takes no turn.
+ */
+export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Promise<boolean> {
+  if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(message.cluster, deps.now())) return false;
+  const { cluster, namespace, service: name } = message;
+  if (controllersToRun(message, await readWork(deps.table, { cluster, namespace, name })).length === 0) return true;
   const nowMs = deps.now();
   const waitMs = Math.ceil(deps.wakePace.takeImport(message.cluster, nowMs) / 1000) * 1000;
-  if (waitMs === 0) return false;
   const { delaySeconds, message: later } = delayUntil(message, nowMs + waitMs, nowMs);
   const atTurn = { delaySeconds, message: { ...later, notBeforeMs: nowMs + waitMs } };
   await deps.queues(message.cluster, undefined).syncs.send([outgoing(atTurn)]);

@@ -46,7 +46,12 @@ export class WakePace {
 
   /** Takes one run of an import of the cluster. Returns its wait, ms, which is 0 within the budget. */
   takeImport(cluster: string, nowMs: number): number {
-    return Math.min(maxWaitMs, this.#spend(`imports ${cluster}`, this.#limits.importsOfWorker, nowMs));
+    return Math.min(maxWaitMs, this.#spend(importsOf(cluster), this.#limits.importsOfWorker, nowMs));
+  }
+
+  /** Returns true if the next run of an import of the cluster is within the budget. */
+  hasImport(cluster: string, nowMs: number): boolean {
+    return waitMs(this.#next(importsOf(cluster), this.#limits.importsOfWorker, nowMs), nowMs) === 0;
   }
 
   /** Call after every queue has accepted a wake-up for the latest generation, due at `dueMs`. */
@@ -58,9 +63,13 @@ export class WakePace {
   /** Allows a minute's wake-ups at once, and then one at a time. */
   #spend(of: string, maxPerMinute: number, nowMs: number): number {
     this.#forgetSome(this.#spentUntilMs);
-    const spentUntilMs = Math.max(this.#spentUntilMs.get(of) ?? 0, nowMs) + 60_000 / maxPerMinute;
+    const spentUntilMs = this.#next(of, maxPerMinute, nowMs);
     this.#spentUntilMs.set(of, spentUntilMs);
-    return Math.max(0, spentUntilMs - nowMs - 60_000);
+    return waitMs(spentUntilMs, nowMs);
+  }
+
+  #next(of: string, maxPerMinute: number, nowMs: number): number {
+    return Math.max(this.#spentUntilMs.get(of) ?? 0, nowMs) + 60_000 / maxPerMinute;
   }
 
   /** Clears a full map. This loses the pace, but no wake-up. */
@@ -68,5 +77,8 @@ export class WakePace {
     if (of.size >= this.#limits.maxLeaseEnds) of.clear();
   }
 }
+
+const importsOf = (cluster: string): string => `imports ${cluster}`;
+const waitMs = (spentUntilMs: number, nowMs: number): number => Math.max(0, spentUntilMs - nowMs - 60_000);
 
 const idOf = ({ cluster, namespace, work, clusters }: PacedName): string => `${cluster} ${namespace}/${work} ${clusters.join()}`;

@@ -6,6 +6,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
@@ -18,6 +19,9 @@ import {
 } from '#shared/kube/names.ts';
 import { allKinds, type EndpointSlice, type Service } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { outgoing } from '#shared/workqueue/outgoing.ts';
+import { newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -508,4 +512,20 @@ describe('an import whose annotation of the set a user has changed', () => {
     expect(importOf(world)?.metadata.annotations?.[annotationClusterset]).toBe('by-mistake');
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'ImportNotOurs' });
   });
+});
+
+it('a wake-up of an import whose work is done takes no turn from the imports that have work', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(60);
+  expect(seen(world)).toEqual(ofB);
+  // As of a queue that delivers a message again, or of other clusters that export the name.
+  for (let i = 0; i < 2 * defaultLimits.sync.importsOfWorker; i++) {
+    const { message } = newWork('a', wakeNow('shop', importWork('web')), 1, world.nowMs);
+    await world.of('a').queues.syncs.send([outgoing({ message, delaySeconds: 0 })]);
+    await world.pass(0.1);
+  }
+  world.of('b').store.apply(pod('web-2', '10.2.0.2', false));
+  await world.pass(noMembership.importBatchSeconds + 1);
+  expect(seen(world)).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 false']);
+  expect(world.metrics.get('ImportsDelayed')).toBeUndefined();
 });

@@ -8,6 +8,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
@@ -25,7 +26,13 @@ import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
 export const exportReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, runExport), requeueAfterLostLease };
-export const importReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, runImport), requeueAfterLostLease };
+export const importReconciler: Reconciler = {
+  reconcile: (deps, attempt) => {
+    takeTurn(deps, attempt.claim.message);
+    return reconcile(deps, attempt, runImport);
+  },
+  requeueAfterLostLease,
+};
 
 type RunOfKind = typeof runExport | typeof runImport;
 

@@ -5,11 +5,11 @@ import type { BatchKind } from '../batch-kind.ts';
  * made one after the other, with the SDK's processor time at the function's share of a core. Memory in GB.
  */
 export const lambda = {
-  ingest: { batchMs: 31, moreMs: 1, gb: 1 },
-  beside: { batchMs: 10, moreMs: 1, gb: 1 },
-  service: { batchMs: 52, moreMs: 3, gb: 1.769 },
+  ingest: { batchMs: 36, moreMs: 1, gb: 1 },
+  beside: { batchMs: 13, moreMs: 1, gb: 1 },
+  service: { batchMs: 56, moreMs: 3, gb: 1.769 },
   export: { batchMs: 91, moreMs: 3, gb: 1.769 },
-  import: { batchMs: 96, moreMs: 3, gb: 1.769 },
+  import: { batchMs: 59, moreMs: 3, gb: 1.769 },
 } as const satisfies { readonly [K in BatchKind]: object };
 
 /**
