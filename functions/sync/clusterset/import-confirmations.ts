@@ -2,7 +2,6 @@
  * The import run of a cluster saves in the set which exports it has confirmed, or why it failed, and the exports of the name report it (MC-3, MC-80). A
  * changed failure wakes these exports; the state has the pending wake-up until they are woken. An export that waits for a confirmation is requeued.
  */
-import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
@@ -52,6 +51,12 @@ export async function readStates(run: ClustersetRun): Promise<ImportStates> {
   return new Map([...texts].map(([cluster, text]) => [cluster, JSON.parse(text) as ImportState]));
 }
 
+export interface OfName {
+  readonly states: ImportStates;
+  /** Present and former importers of the set. */
+  readonly importers: readonly string[];
+}
+
 interface OfImporter {
   readonly cluster: string;
   readonly failure: ExportFailure;
@@ -61,11 +66,12 @@ interface OfImporter {
  * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the set has it, undefined without one. Former importers
  * are ignored.
  */
-export async function failureOfImports(run: ClustersetRun, states: ImportStates, exportText: string | undefined): Promise<ExportFailure | undefined> {
+export async function failureOfImports(run: ClustersetRun, of: OfName, exportText: string | undefined): Promise<ExportFailure | undefined> {
+  const { states } = of;
   const failed = [...states].flatMap(([cluster, { failure }]) => (failure ? [{ cluster, failure }] : []));
   const active = await concurrently(8, failed, async (f) => ((await activeImporter(run, f.cluster)) ? [f] : []));
   const isBlocked = active.flat().some(blocks);
-  const all: readonly OfImporter[] = [...active.flat(), ...(exportText === undefined || isBlocked ? [] : await unconfirmed(run, states, exportText))];
+  const all: readonly OfImporter[] = [...active.flat(), ...(exportText === undefined || isBlocked ? [] : await unconfirmed(run, of, exportText))];
   const first = all.find(blocks) ?? all.find(({ failure }) => failure.reason === 'Pending') ?? all[0];
   if (!first) return undefined;
   return { reason: first.failure.reason, message: all.map((f) => `cluster "${f.cluster}": ${f.failure.message}`).join('; ') };
@@ -77,11 +83,11 @@ const blocks = ({ failure: { reason } }: Pick<OfImporter, 'failure'>): boolean =
  * Returns the importers that are to have the export, and whose runs have not confirmed it. A paused importer is named, and not waited for: its import stays
  * as it is for as long as an operator wants.
  */
-async function unconfirmed(run: ClustersetRun, states: ImportStates, exportText: string): Promise<readonly OfImporter[]> {
+async function unconfirmed(run: ClustersetRun, { states, importers }: OfName, exportText: string): Promise<readonly OfImporter[]> {
   const { deps, cluster, namespace } = run;
   const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, cluster.id, exportText);
-  const listed = (await listImporters(deps.table)).filter((id) => isOpen(states.get(id)));
-  const open = await concurrently(16, listed, async (cluster): Promise<readonly OfImporter[]> => {
+  const unheard = importers.filter((id) => isOpen(states.get(id)));
+  const open = await concurrently(16, unheard, async (cluster): Promise<readonly OfImporter[]> => {
     const importer = await activeImporter(run, cluster);
     if (!importer || !(await namespaceTakesImports(deps.table, importer, namespace))) return [];
     const failure: ExportFailure = hasRuns(importer)

@@ -23,7 +23,7 @@ import { requeue, requeueRun } from '../state/requeue.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
-import { failureOfImports, type ImportStates, readStates } from './import-confirmations.ts';
+import { failureOfImports, type OfName, readStates } from './import-confirmations.ts';
 import { exportPods, type PodsToExport } from './pods-of-export.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
@@ -53,8 +53,9 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const { isWhole, isChanged } = await saveExport(run, checked?.validity, { exportText, before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
   const hasChanged = exportText !== undefined && (isChanged || (!run.isLookOnly && entries.woken.get(cluster.id) !== run.generation));
-  const states = await readStates(run);
-  if (owes || hasChanged) await wakeImporters(run, states);
+  // After the entry is saved: a cluster that becomes an importer later reads it.
+  const [states, importers] = await Promise.all([readStates(run), listImporters(deps.table)]);
+  if (owes || hasChanged) await wakeImporters(run, { importers, states });
   // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
@@ -66,7 +67,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   }
   if (!checked || !hasRuns(cluster)) return ok;
   try {
-    const failure = await patchConditions(run, checked, { entries: now, states, exportText });
+    const failure = await patchConditions(run, checked, { entries: now, states, importers, exportText });
     if (!isWhole) return requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
     if (failure?.reason !== 'Pending') return ok;
     if (now.woken.get(cluster.id) !== run.generation) await noteWoken(deps.table, key, cluster.id, run.generation);
@@ -104,10 +105,10 @@ async function saveExport(
 }
 
 /** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */
-async function wakeImporters(run: ClustersetRun, states: ImportStates): Promise<void> {
+async function wakeImporters(run: ClustersetRun, { importers, states }: OfName): Promise<void> {
   const { deps, cluster, namespace, name } = run;
   await wakeAtPace(run, {
-    clusters: await listImporters(deps.table),
+    clusters: importers,
     isConcerned: async (importer) =>
       states.has(importer.id) || (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
     service: importWork(name),
@@ -123,9 +124,8 @@ async function ofMembers({ deps }: ClustersetRun, exports: readonly ExportedServ
 /** The state of the export itself, without the other exports of its name. */
 type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
 
-interface InSet {
+interface InSet extends OfName {
   readonly entries: SetEntries;
-  readonly states: ImportStates;
   /** The export's own. */
   readonly exportText: string | undefined;
 }
@@ -134,7 +134,7 @@ interface InSet {
 async function patchConditions(
   run: ClustersetRun,
   { validity, problems }: OwnStanding,
-  { entries: { exportTexts, winner }, states, exportText }: InSet,
+  { entries: { exportTexts, winner }, exportText, ...of }: InSet,
 ): Promise<ExportFailure | undefined> {
   const { deps, cluster, namespace, name } = run;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
@@ -148,7 +148,7 @@ async function patchConditions(
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return undefined;
-  const failure = await failureOfImports(run, states, exportText);
+  const failure = await failureOfImports(run, of, exportText);
   const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);

@@ -8,8 +8,8 @@ export const lambda = {
   ingest: { batchMs: 36, moreMs: 1, gb: 1 },
   beside: { batchMs: 13, moreMs: 1, gb: 1 },
   service: { batchMs: 56, moreMs: 3, gb: 1.769 },
-  export: { batchMs: 91, moreMs: 3, gb: 1.769 },
-  import: { batchMs: 59, moreMs: 3, gb: 1.769 },
+  export: { batchMs: 82, moreMs: 3, gb: 1.769 },
+  import: { batchMs: 58, moreMs: 3, gb: 1.769 },
 } as const satisfies { readonly [K in BatchKind]: object };
 
 /**

@@ -34,3 +34,13 @@ it('a wake-up is pending until shortly before it is due', () => {
   expect(pace.pendingMs(name('export:web'), 0)).toBe(0);
   expect(pace.pendingMs({ ...name('import:web'), clusters: ['a', 'b'] }, 0)).toBe(0);
 });
+
+it('an import is within the budget until its runs are spent, and a question spends none', () => {
+  const pace = new WakePace({ ...limits, importsOfWorker: 2 });
+  for (let i = 0; i < 10; i++) expect(pace.hasImport('a', 0)).toBe(true);
+  expect([1, 2].map(() => pace.takeImport('a', 0))).toEqual([0, 0]);
+  expect(pace.hasImport('a', 0)).toBe(false);
+  expect(pace.hasImport('b', 0)).toBe(true);
+  expect(pace.takeImport('a', 0)).toBe(30_000);
+  expect(pace.hasImport('a', 60_000)).toBe(true);
+});
