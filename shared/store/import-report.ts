@@ -1,7 +1,7 @@
 /** Problems that an import's last run in its cluster found. Only explain and the console read them. */
 import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from './keys.ts';
 import type { ObjectName } from './object-keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 
 export interface ImportReport {
   /** Kind of an object of another owner that has the name of the ServiceImport or of the derived Service, so the run did not write. */
@@ -33,7 +33,17 @@ const text = 'r';
 
 export async function readImportReport(table: Table, key: ServiceKey): Promise<StoredImportReport | undefined> {
   const item = await table.get(importReportKey(key));
-  return item && { report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
+  return item && reportIn(item);
+}
+
+/** A damaged report counts as an empty one, and the next run replaces it. */
+function reportIn(item: Item): StoredImportReport {
+  const sinceMs = item['since'] as number;
+  try {
+    return { report: JSON.parse(item[text] as string) as ImportReport, sinceMs };
+  } catch {
+    return { report: {}, sinceMs };
+  }
 }
 
 export interface ReportToSave {
@@ -55,7 +65,5 @@ export interface ListedImportReport extends StoredImportReport, ObjectName {}
 
 /** Returns the reports of all imports of the cluster. */
 export async function listImportReports(table: Table, cluster: string): Promise<readonly ListedImportReport[]> {
-  return (await table.query(importReportsOf(cluster))).map((item) => {
-    return { ...nameOfPair(item.sk), report: JSON.parse(item[text] as string) as ImportReport, sinceMs: item['since'] as number };
-  });
+  return (await table.query(importReportsOf(cluster))).map((item) => ({ ...nameOfPair(item.sk), ...reportIn(item) }));
 }

@@ -39,4 +39,15 @@ describe('the report of an import', () => {
     });
     expect(await listImportReports(table, 'a')).toMatchObject([{ namespace: 'shop', name: 'web', sinceMs: 5, report: { held: ['b'] } }]);
   });
+
+  it('a damaged report counts as an empty one, and the next report replaces or deletes it', async () => {
+    for (const report of [{ held: ['b'] }, {}]) {
+      const table = memoryTable();
+      await table.put({ ...importReportKey(web), r: '{"held', since: 5 });
+      expect(await readImportReport(table, web)).toEqual({ report: {}, sinceMs: 5 });
+      expect(await listImportReports(table, 'a')).toMatchObject([{ report: {} }]);
+      await save(table, report, 1_000);
+      expect((await readImportReport(table, web))?.report).toEqual('held' in report ? report : undefined);
+    }
+  });
 });
