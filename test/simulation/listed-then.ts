@@ -159,15 +159,15 @@ export class ListedThen {
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     }
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
-    if (reason.startsWith('served by the built-in controllers since')) return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow;
+    // A person may move a slice of the hub to a name without a Service, where it stays.
+    const isOurs = listing.isOurs && listing.writer !== undefined;
+    if (reason.startsWith('served by the built-in controllers since')) return isBeside ? !isOurs || goesBack !== 'never' : isShadow;
     if (reason.startsWith('not written since')) {
       if (listing.writer === 'none' || listing.writer === undefined) return true;
       // A Service created again with a selector in shadow mode is written by the built-in controllers.
       return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
     }
-    // A person may move a slice of the hub to a name without a Service, where it stays.
-    if (reason.startsWith('no record has the hub as its writer'))
-      return isShadow && (!isBeside || mayBeLost || !listing.isOurs || listing.writer === undefined);
+    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !isOurs);
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;

@@ -103,22 +103,20 @@ async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun):
 
 const managerOf = ({ cluster }: ClustersetRun): string => fieldManagerOf(cluster.writer);
 
-/** The import, its derived Service and its slices, as the cluster has them. */
+/** The import and its derived Service, as the cluster has them. */
 interface Imported {
   readonly current: ServiceImport | undefined;
   readonly derived: Service | undefined;
-  readonly slices: readonly EndpointSlice[];
 }
 
 async function readImported(run: ClustersetRun): Promise<Imported> {
   const { namespace, name } = run;
   const api = await run.api();
-  const [current, derived, slices] = await Promise.all([
+  const [current, derived] = await Promise.all([
     api.get('ServiceImport', namespace, name),
     api.get('Service', namespace, derivedName(namespace, name)),
-    listImportedSlices(run, api),
   ]);
-  return { current, derived, slices };
+  return { current, derived };
 }
 
 async function removeImport(run: ClustersetRun, { current, derived }: Imported): Promise<void> {
@@ -144,7 +142,7 @@ interface ToWrite extends Imported {
   readonly merged: MergedExports;
 }
 
-async function writeMerged(run: ImportRun, read: Sources, { merged, current, derived: before, slices }: ToWrite): Promise<Outcome> {
+async function writeMerged(run: ImportRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
   const { cluster, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
@@ -174,6 +172,8 @@ async function writeMerged(run: ImportRun, read: Sources, { merged, current, der
         ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
+  // Read just before the slices are written: the garbage collector may be deleting those of a former derived Service.
+  const slices = await listImportedSlices(run, api);
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
   if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });

@@ -71,10 +71,10 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   run.server.needsLeaseCheck = true;
   if (current) {
     noteIfForeign(run, 'Endpoints', current);
-    run.server.recordFound('Endpoints', current, 'present', lastContentWrite(current)?.manager);
+    run.server.recordFound('Endpoints', current, lastContentWrite(current)?.manager);
   } else {
     const saved = endpointsIn(run.inputs.outputs);
-    if (saved) run.server.recordFound('Endpoints', saved, 'absent');
+    if (saved) run.server.recordMissing('Endpoints', saved);
   }
   return current;
 }

@@ -116,7 +116,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     if (!object) continue;
     const isGone = kind === 'Endpoints' ? by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
     if (!isGone) continue;
-    server.recordFound(kind, object, 'absent');
+    server.recordMissing(kind, object);
     server.needsLeaseCheck = true;
   }
   if (plan.isWaiting) {

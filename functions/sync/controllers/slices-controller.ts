@@ -162,17 +162,17 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
 
 /** The slices of the run's manager as the API server holds them, which are saved then. */
 export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
-  const { items } = await run.api.list('EndpointSlice', run.key.namespace, {
+  const { items, resourceVersion } = await run.api.list('EndpointSlice', run.key.namespace, {
     labels: { [labelServiceName]: run.key.name, [labelSliceManagedBy]: run.managedBy },
   });
   run.server.needsLeaseCheck = true;
   const names = new Set(items.map((s) => s.metadata.name));
   for (const slice of items) {
     noteIfForeign(run, 'EndpointSlice', slice);
-    run.server.recordFound('EndpointSlice', slice, 'present', lastContentWrite(slice)?.manager);
+    run.server.recordFound('EndpointSlice', slice, lastContentWrite(slice)?.manager);
   }
   for (const saved of slicesIn(run.inputs.outputs).filter(isOurs(run)))
-    if (!names.has(saved.metadata.name)) run.server.recordFound('EndpointSlice', saved, 'absent');
+    if (!names.has(saved.metadata.name)) run.server.recordMissing('EndpointSlice', saved, resourceVersion);
   return items;
 }
 

@@ -35,14 +35,23 @@ export class ServerState {
     this.#now = now;
   }
 
-  /** A live read has found this object there, or not there although it is saved. */
-  recordFound(kind: OutputKind, object: OutputObject, at: 'present' | 'absent', manager?: string): void {
-    const key = `${kind}/${object.metadata.name}`;
-    const isUntouched = this.writes[kind] === 0 || (at === 'absent' && !this.#records.has(key));
-    if (at === 'present') this.recordPresent(kind, object);
-    else this.recordAbsent(kind, object);
-    const record = this.#records.get(key);
-    if (record && isUntouched) this.#found.set(key, { record, manager });
+  /** A live read has found this object there. */
+  recordFound(kind: OutputKind, object: OutputObject, manager?: string): void {
+    const isUntouched = this.writes[kind] === 0;
+    this.recordPresent(kind, object);
+    if (isUntouched) this.#noteFound(kind, object, manager);
+  }
+
+  /** A live read has not found this object, although it is saved. `asOf`: resourceVersion of the list, undefined for other reads. */
+  recordMissing(kind: OutputKind, object: OutputObject, asOf?: string): void {
+    const isUntouched = this.writes[kind] === 0 || !this.#records.has(`${kind}/${object.metadata.name}`);
+    this.recordAbsent(kind, object, asOf);
+    if (isUntouched) this.#noteFound(kind, object, undefined);
+  }
+
+  #noteFound(kind: OutputKind, { metadata: { name } }: OutputObject, manager: string | undefined): void {
+    const key = `${kind}/${name}`;
+    this.#found.set(key, { record: this.#records.get(key) as OutputRecord, manager });
   }
 
   get found(): readonly FoundOutput[] {
@@ -55,12 +64,17 @@ export class ServerState {
     this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: withoutManagedFields(object) });
   }
 
-  /** The server no longer has the object. The API server returns no version for a deletion, so it is saved with the object's last version. */
-  recordAbsent(kind: OutputKind, object: OutputObject): void {
+  /**
+   * The server no longer has the object. The API server returns no version for a deletion, so it is saved with the object's last version, or the newer one of
+   * the list that lacks it. A slice may only have lost its label, and a late worker's save of a version in between must not bring it back.
+   */
+  recordAbsent(kind: OutputKind, object: OutputObject, asOf?: string): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
     const known = this.#records.get(`${kind}/${name}`) ?? this.#before.find((o) => o.kind === kind && o.name === name);
-    const version = known?.uid === uid ? known.version : versionOf(this.#incarnation, resourceVersion);
+    const last = known?.uid === uid ? known.version : versionOf(this.#incarnation, resourceVersion);
+    const listed = asOf === undefined ? last : versionOf(this.#incarnation, asOf);
+    const [, version = last] = [last, listed].sort();
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 

@@ -28,6 +28,20 @@ it('outputs deleted from a recreated cluster are saved at the version of the for
   expect((server.records[0]?.version ?? '') > (gone?.version ?? '')).toBe(true);
 });
 
+it('a slice that a list lacks is saved at the version of the list, so a late save of a version in between does not bring it back', () => {
+  const saved = slice('u1', '42');
+  const before: OutputRecord[] = [{ kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '42'), generation: 1, object: saved }];
+  const missing = (incarnation: number, asOf: string): string | undefined => {
+    const server = new ServerState(incarnation, before);
+    server.recordMissing('EndpointSlice', saved as EndpointSlice, asOf);
+    return server.records[0]?.version;
+  };
+  expect(missing(1, '60')).toBe(versionOf(1, '60'));
+  expect(missing(2, '5')).toBe(versionOf(2, '5'));
+  // The cluster went back, and the hub does not know yet.
+  expect(missing(1, '7')).toBe(versionOf(1, '42'));
+});
+
 it('outputs found as they were saved are not saved again', () => {
   const before: OutputRecord[] = [
     { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '7'), generation: 1, object: slice('u1', '7') },
@@ -48,7 +62,7 @@ it('an output that the run finds absent, and has not touched, was deleted by ano
   const server = new ServerState(1, []);
   server.recordDeleted('EndpointSlice', deleted as EndpointSlice);
   server.countWrite('EndpointSlice');
-  for (const each of [absent, deleted]) server.recordFound('EndpointSlice', each as EndpointSlice, 'absent');
+  for (const each of [absent, deleted]) server.recordMissing('EndpointSlice', each as EndpointSlice);
   expect(server.found.map(({ record }) => [record.name, record.object !== undefined])).toEqual([
     ['own', true],
     ['other', false],
