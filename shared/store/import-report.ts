@@ -46,17 +46,11 @@ function reportIn(item: Item): StoredImportReport {
   }
 }
 
-export interface ReportToSave {
-  readonly report: ImportReport;
-  readonly before: StoredImportReport | undefined;
-  readonly nowMs: number;
-}
-
 /** Only the run of the import calls this, under its lease. An equal report is not written again, and an empty report is deleted. */
-export async function saveImportReport(table: Table, key: ServiceKey, { report, before, nowMs }: ReportToSave): Promise<void> {
+export async function saveImportReport(table: Table, key: ServiceKey, report: ImportReport, nowMs: number): Promise<void> {
   const at = importReportKey(key);
   const next = Object.values(report).some((value) => value !== undefined) ? JSON.stringify(report) : undefined;
-  if (next === (before && JSON.stringify(before.report))) return;
+  if (next === (await table.get(at))?.[text]) return;
   if (next === undefined) await table.delete(at);
   else await table.put({ ...at, [text]: next, since: nowMs });
 }

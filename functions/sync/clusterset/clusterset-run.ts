@@ -2,8 +2,7 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
-import type { ImportReport, StoredImportReport } from '#shared/store/import-report.ts';
-import type { StoredImportState } from '#shared/store/imports-of-set.ts';
+import type { ImportReport } from '#shared/store/import-report.ts';
 import type { SyncDeps } from '../state/deps.ts';
 
 export interface ClustersetRun {
@@ -34,12 +33,6 @@ export interface ClustersetRun {
   readonly latencyFromMs: number | undefined;
   /** Counted by the run as it goes. */
   readonly written: { slices: number };
-}
-
-/** The run of an import, with its records as the run before it has left them. Only these runs write them, under the lease. */
-export interface ImportRun extends ClustersetRun {
-  readonly stateBefore: StoredImportState | undefined;
-  readonly reportBefore: StoredImportReport | undefined;
 }
 
 /** The name of the run in its set. */

@@ -8,25 +8,27 @@ import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { confirms, type ImportState, stateOf } from '#shared/clusterset/import-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
-import { readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
+import { readImportState, readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
-import { type ClustersetRun, type ImportRun, keyInSet } from './clusterset-run.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeClusters } from './wake-clusters.ts';
 
 /** `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
-export async function confirmImport(run: ImportRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
   const { deps, cluster } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
   await saveState(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
 }
 
 /** Call where the cluster is to have no import of the name. */
-export const confirmNoImport = (run: ImportRun): Promise<void> => saveState(run, undefined);
+export const confirmNoImport = (run: ClustersetRun): Promise<void> => saveState(run, undefined);
 
-async function saveState(run: ImportRun, state: ImportState | undefined): Promise<void> {
-  const { deps, cluster, namespace, name, stateBefore: before } = run;
+async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
+  const { deps, cluster, namespace, name } = run;
   const key = keyInSet(run);
+  // Read just before the save: a late worker may have saved another failure during this run, and then the exports are woken.
+  const before = await readImportState(deps.table, key, cluster.id);
   const text = state && JSON.stringify(state);
   if (before?.text === text && !before?.isPending) return;
   const failure = state?.failure;

@@ -2,7 +2,7 @@
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { type ImportReport, saveImportReport } from '#shared/store/import-report.ts';
-import type { ImportRun } from './clusterset-run.ts';
+import type { ClustersetRun } from './clusterset-run.ts';
 
 /** Limit of listed addresses. One item has room for them. */
 const maxLeftOut = 20;
@@ -18,5 +18,5 @@ export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' |
   };
 }
 
-export const saveReport = ({ deps, cluster, namespace, name, found, reportBefore }: ImportRun): Promise<void> =>
-  saveImportReport(deps.table, { cluster: cluster.id, namespace, name }, { report: found, before: reportBefore, nowMs: deps.now() });
+export const saveReport = ({ deps, cluster, namespace, name, found }: ClustersetRun): Promise<void> =>
+  saveImportReport(deps.table, { cluster: cluster.id, namespace, name }, found, deps.now());

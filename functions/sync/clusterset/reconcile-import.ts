@@ -15,14 +15,12 @@ import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
-import { readImportReport } from '#shared/store/import-report.ts';
-import { readImportState } from '#shared/store/imports-of-set.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
-import { type ClustersetRun, type ImportRun, keyInSet } from './clusterset-run.ts';
+import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
@@ -33,18 +31,17 @@ import { type Addressed, writeAddresses, writeStatus } from './import-status.ts'
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
-export async function runImport(started: ClustersetRun): Promise<Outcome> {
-  const { deps, cluster, namespace } = started;
+export async function runImport(run: ClustersetRun): Promise<Outcome> {
+  const { deps, cluster, namespace } = run;
   const { imports } = cluster.clusterset;
   // Imports stay as they are after a switch to off.
   if (imports === 'off') {
-    await confirmNoImport(await withRecords(started));
+    await confirmNoImport(run);
     return ok;
   }
-  const [run, takesImports, entries] = await Promise.all([
-    withRecords(started),
+  const [takesImports, entries] = await Promise.all([
     namespaceTakesImports(deps.table, cluster, namespace),
-    readSetEntries(deps.table, keyInSet(started)),
+    readSetEntries(deps.table, keyInSet(run)),
   ]);
   try {
     if (imports === 'shadow') await confirmNoImport(run);
@@ -57,22 +54,13 @@ export async function runImport(started: ClustersetRun): Promise<Outcome> {
   }
 }
 
-async function withRecords(run: ClustersetRun): Promise<ImportRun> {
-  const { deps, cluster, namespace, name } = run;
-  const [stateBefore, reportBefore] = await Promise.all([
-    readImportState(deps.table, keyInSet(run), cluster.id),
-    readImportReport(deps.table, { cluster: cluster.id, namespace, name }),
-  ]);
-  return { ...run, stateBefore, reportBefore };
-}
-
 interface ToImport {
   /** As of `namespaceTakesImports`. */
   readonly takesImports: boolean | undefined;
   readonly entries: SetEntries;
 }
 
-async function preview(run: ImportRun, { takesImports, entries }: ToImport): Promise<Outcome> {
+async function preview(run: ClustersetRun, { takesImports, entries }: ToImport): Promise<Outcome> {
   if (!takesImports) return ok;
   const read = await readSources(run, entries);
   await recordWinner(run, read);
@@ -80,7 +68,7 @@ async function preview(run: ImportRun, { takesImports, entries }: ToImport): Pro
   return afterSilence(run, read);
 }
 
-async function writeImport(run: ImportRun, { takesImports, entries }: ToImport): Promise<Outcome> {
+async function writeImport(run: ClustersetRun, { takesImports, entries }: ToImport): Promise<Outcome> {
   try {
     if (takesImports) return await writeObjects(run, entries);
     if (takesImports === false && (await mayHaveImport(run))) await removeImport(run, await readImported(run));
@@ -128,7 +116,7 @@ async function removeImport(run: ClustersetRun, { current, derived }: Imported):
   await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
 }
 
-async function writeObjects(run: ImportRun, entries: SetEntries): Promise<Outcome> {
+async function writeObjects(run: ClustersetRun, entries: SetEntries): Promise<Outcome> {
   const [known, imported] = await Promise.all([readSources(run, entries), readImported(run)]);
   const read = await withUnknownSources(run, known, imported);
   if (read === known) await recordWinner(run, read);
@@ -142,7 +130,7 @@ interface ToWrite extends Imported {
   readonly merged: MergedExports;
 }
 
-async function writeMerged(run: ImportRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
+async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
   const { cluster, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
@@ -186,7 +174,7 @@ interface WithoutDerived extends Pick<Sources, 'entries'> {
   readonly notReady: NotReady;
 }
 
-async function withoutDerived(run: ImportRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
+async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
   await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
   const { message, failure } = notReady;
   if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
@@ -206,7 +194,7 @@ interface ToFollow extends Addressed, Findings {
 }
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
-async function writeEndpoints(run: ImportRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
+async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
   const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
   const written = await writeImportedSlices(run, api, { ...(await withLastKnown(run, read, slices)), merged, derived, slices, notes });

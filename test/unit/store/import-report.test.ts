@@ -1,31 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { type ImportReport, listImportReports, readImportReport, saveImportReport } from '#shared/store/import-report.ts';
+import { listImportReports, readImportReport, saveImportReport } from '#shared/store/import-report.ts';
 import { importReportKey } from '#shared/store/keys.ts';
-import type { Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 
-const save = async (table: Table, report: ImportReport, nowMs: number): Promise<void> =>
-  saveImportReport(table, web, { report, before: await readImportReport(table, web), nowMs });
-
 describe('the report of an import', () => {
   it('an equal report keeps its start time, and is not written', async () => {
     const table = memoryTable();
-    await save(table, { held: ['b'] }, 1_000);
+    await saveImportReport(table, web, { held: ['b'] }, 1_000);
     const { put } = table;
     table.put = () => Promise.reject(new Error('written'));
-    await save(table, { held: ['b'], inTheWay: undefined }, 2_000);
+    await saveImportReport(table, web, { held: ['b'], inTheWay: undefined }, 2_000);
     table.put = put;
     expect(await readImportReport(table, web)).toEqual({ report: { held: ['b'] }, sinceMs: 1_000 });
-    await save(table, { held: ['b', 'c'] }, 3_000);
+    await saveImportReport(table, web, { held: ['b', 'c'] }, 3_000);
     expect((await readImportReport(table, web))?.sinceMs).toBe(3_000);
   });
 
   it('an empty report is deleted, and a successful import has none', async () => {
     const table = memoryTable();
-    await save(table, { notReady: 'the cluster has none of IPv6' }, 1_000);
-    await save(table, { notReady: undefined }, 2_000);
+    await saveImportReport(table, web, { notReady: 'the cluster has none of IPv6' }, 1_000);
+    await saveImportReport(table, web, { notReady: undefined }, 2_000);
     expect(await readImportReport(table, web)).toBeUndefined();
     expect(table.dump()).toEqual([]);
   });
@@ -46,7 +42,7 @@ describe('the report of an import', () => {
       await table.put({ ...importReportKey(web), r: '{"held', since: 5 });
       expect(await readImportReport(table, web)).toEqual({ report: {}, sinceMs: 5 });
       expect(await listImportReports(table, 'a')).toMatchObject([{ report: {} }]);
-      await save(table, report, 1_000);
+      await saveImportReport(table, web, report, 1_000);
       expect((await readImportReport(table, web))?.report).toEqual('held' in report ? report : undefined);
     }
   });
