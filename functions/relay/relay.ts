@@ -86,7 +86,7 @@ export class Relay {
   }
 
   async #runSessions(stop: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, election, log } = this.#deps;
     let wentBackAt: number | undefined;
     while (!stop.aborted) {
       try {
@@ -98,6 +98,8 @@ export class Relay {
         if (e instanceof NotLeading) continue;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
+        // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
+        if (election && e instanceof ClusterReplaced) this.#endTerm();
         await sleep(clock, 1000, stop).catch(() => {});
       }
     }

@@ -194,6 +194,22 @@ it("the new leader's session begins at the cluster's present version: an older o
   expect(Number(by('b')[0]?.message.base)).toBeGreaterThanOrEqual(resourceVersion);
 });
 
+it('a leader whose cluster is made again begins no session before it has renewed its Lease there: another relay may lead', async () => {
+  const [a, b] = await pair();
+  const objects = [...store.list('Namespace'), ...store.list('Pod')];
+  const remade = objects.map((o) => (o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'remade' } } : o));
+  store.restore(remade, store.resourceVersion + 50);
+  lease.now = { holder: 'b', durationMs: 15_000, transitions: 1, resourceVersion: 'restored' };
+  // Only calls for the Lease fail.
+  a.cutOff.api = true;
+  a.breakWatches();
+  a.mendWatches();
+  await clock.advance(20_000);
+  expect([a.relay.isLeading, b.relay.isLeading]).toEqual([false, true]);
+  expect(new Set(sent.filter(({ message }) => message.uid === 'remade').map((s) => s.by))).toEqual(new Set(['b']));
+  expectToldAll();
+});
+
 it('a leader that is cut off from the API server stops sending before the other relay leads', async () => {
   const [a, b] = await pair();
   a.cutOff.api = true;
