@@ -6,16 +6,15 @@ import type { Connection } from './connection.ts';
 export interface AgentOptions {
   /** How long an idle connection is kept. Shorter than load balancers do, and where the process may be frozen: it must not wake up with dead sockets. */
   readonly idleMs?: number;
+  /** Connections at once. All of them are kept while they are idle. */
   readonly maxSockets?: number;
-  /** Idle ones of them that are kept; as many as there may be unless given. */
-  readonly maxFreeSockets?: number;
   /** Environment whose HTTPS_PROXY and NO_PROXY choose the proxy of HTTPS connections. Left out: no proxy. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
 export function newAgent(to: Connection, options: AgentOptions): http.Agent {
-  const { idleMs = 5_000, maxSockets = 64, maxFreeSockets = maxSockets, proxyEnv } = options;
-  const pool = { keepAlive: true, timeout: idleMs, maxSockets, maxFreeSockets };
+  const { idleMs = 5_000, maxSockets = 64, proxyEnv } = options;
+  const pool = { keepAlive: true, timeout: idleMs, maxSockets, maxFreeSockets: maxSockets };
   if (to.server.startsWith('http:')) return new http.Agent(pool);
   return new https.Agent({
     ...pool,
