@@ -4,6 +4,10 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 
 import { readCluster } from '#shared/clusters/record.ts';
+import { readImportState, saveImportState } from '#shared/store/imports-of-set.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { lookOnly, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -106,6 +110,28 @@ describe('the Ready condition', () => {
     expect(ready(world)).toMatchObject(pendingBy('c'));
     expect([world.of('a').calls - calls, world.of('a').writes]).toEqual([0, []]);
   });
+});
+
+it('a failure that a late worker saves during a run of the import does not last: the run saves its own state, and the exports report it', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(60);
+  const key = { set: 'default', namespace: 'shop', name: 'web' };
+  const failed = JSON.stringify({ has: {}, failure: { reason: 'Failed', message: 'denied request' } });
+  const { syncs } = world.of('b').queues;
+  let late: Promise<unknown> | undefined;
+  world.of('a').refuses = (verb, kind) => {
+    if (verb !== 'replace' || kind !== 'EndpointSlice' || late) return undefined;
+    late = Promise.all([
+      saveImportState(world.table, key, 'a', { text: failed, isPending: false }),
+      addWork({ table: world.table, now: () => world.nowMs }, syncs, 'b', [lookOnly(wakeNow('shop', exportWork('web')))]),
+    ]);
+    return undefined;
+  };
+  world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+  await world.pass(60);
+  expect(late).toBeDefined();
+  expect(ready(world)).toMatchObject(exported);
+  expect(JSON.parse((await readImportState(world.table, key, 'a'))?.text ?? '')).not.toHaveProperty('failure');
 });
 
 it.each(['off', 'shadow'] as const)('an importer whose imports are switched to %s confirms nothing any more', async (imports) => {
