@@ -1,6 +1,7 @@
 /**
- * The import run of a cluster saves in the set which exports it has confirmed, or why it failed, and the exports of the name report it (MC-3, MC-80). A
- * changed failure wakes these exports; the state has the pending wake-up until they are woken. An export that waits for a confirmation is requeued.
+ * The import run of a cluster ends with its state and its report. The state has the exports that it has confirmed, or its failure, and the exports of the
+ * name report it (MC-3, MC-80). A changed failure wakes these exports; the state has the pending wake-up until they are woken. An export that waits for a
+ * confirmation is requeued.
  */
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -11,18 +12,24 @@ import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.
 import { readImportState, readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
+import { saveReport } from './import-report-record.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeClusters } from './wake-clusters.ts';
 
-/** `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
+/** Call it at the end of the run, whose findings are saved too. `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
 export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
   const { deps, cluster } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
-  await saveState(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
+  await saveResult(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
 }
 
-/** Call where the cluster is to have no import of the name. */
-export const confirmNoImport = (run: ClustersetRun): Promise<void> => saveState(run, undefined);
+/** Call it in place of `confirmImport` where the import of the name is to be absent. */
+export const confirmNoImport = (run: ClustersetRun): Promise<void> => saveResult(run, undefined);
+
+/** Reads the former state and report side by side. */
+async function saveResult(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
+  await concurrently(2, [() => saveState(run, state), () => saveReport(run)], (save) => save());
+}
 
 async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
   const { deps, cluster, namespace, name } = run;

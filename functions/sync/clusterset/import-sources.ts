@@ -13,7 +13,7 @@ import { parseCidr } from '#shared/kube/cidr.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { mendSet, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
-import { readExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
+import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 import { nodesOf } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
@@ -27,28 +27,35 @@ export interface Sources {
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
   readonly entries: SetEntries;
-  readonly memberOf: ReadonlyMap<string, ClusterState>;
+  readonly memberOf: ReadonlyMap<string, SourceMember>;
+}
+
+interface SourceMember extends ClusterState {
+  readonly pods: StoredExportedPods | undefined;
 }
 
 export async function readSources(run: ClustersetRun, entries: SetEntries): Promise<Sources> {
   const { deps, cluster } = run;
   await mendSet(deps.table, entries);
   const { exportTexts, winner } = entries;
-  const records = await concurrently(16, [...exportTexts.keys()], (id) => readClusterState(deps.table, id));
-  // Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides.
-  const members = records.filter((record) => record !== undefined && !hasLeft(record)) as readonly ClusterState[];
-  const exports = members.map((member) => JSON.parse(exportTexts.get(member.id) as string) as ExportedService);
+  const members = (await concurrently(8, [...exportTexts.keys()], (id) => readMember(run, id))).flat();
+  const exports = members.map(({ id }) => JSON.parse(exportTexts.get(id) as string) as ExportedService);
   const mergedAtMs = deps.now();
   const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: cluster.clusterset.precedence });
-  const sources = await concurrently(8, members, (member) => sourceOf(run, member));
   return {
     merged,
     mergedAtMs,
-    sources,
+    sources: members.map((member) => sourceOf(run, member)),
     importer: await importerOf(run, merged),
     entries,
     memberOf: new Map(members.map((member) => [member.id, member])),
   };
+}
+
+/** Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides. */
+async function readMember({ deps, namespace, name }: ClustersetRun, id: string): Promise<readonly SourceMember[]> {
+  const [member, pods] = await Promise.all([readClusterState(deps.table, id), readExportedPods(deps.table, { cluster: id, namespace, name })]);
+  return member && !hasLeft(member) ? [{ ...member, pods }] : [];
 }
 
 /** Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if another run has recorded it meanwhile. */
@@ -64,12 +71,12 @@ async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExport
   return { cluster: cluster.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [] };
 }
 
-async function sourceOf(run: ClustersetRun, member: ClusterState): Promise<ImportSource> {
+function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
   const { podCidrs } = member.clusterset.exports;
   const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
   const state = sourceStateOf(member, run.deps.now());
   if (state !== 'fresh' && !isListed(member)) return { ...source, state };
-  const exported = await exportedIn(run, member);
+  const exported = exportedIn(run, member);
   return exported ? { ...source, state: 'fresh', exported } : { ...source, state: 'silent' };
 }
 
@@ -77,22 +84,21 @@ async function sourceOf(run: ClustersetRun, member: ClusterState): Promise<Impor
  * Adds what the snapshot has of silent sources without a slice in the importing cluster. The cluster has just joined, or a user has deleted the import. The
  * endpoints may be dead, as those in the other importers.
  */
-export async function withLastKnown(run: ClustersetRun, read: Sources, slices: readonly EndpointSlice[]): Promise<Sources> {
+export function withLastKnown(run: ClustersetRun, read: Sources, slices: readonly EndpointSlice[]): Sources {
   const present = new Set(slices.map((slice) => slice.metadata.labels?.[labelSourceCluster]));
-  const sources = await concurrently(8, read.sources, async (source): Promise<ImportSource> => {
+  const sources = read.sources.map((source): ImportSource => {
     const member = read.memberOf.get(source.cluster);
     if (!member || source.state !== 'silent' || present.has(source.cluster) || !witnessOf(member).isSynced) return source;
-    const exported = await exportedIn(run, member);
+    const exported = exportedIn(run, member);
     return exported ? { ...source, exported } : source;
   });
   return { ...read, sources };
 }
 
-/** Resolves to undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */
-async function exportedIn({ deps, namespace, name, found }: ClustersetRun, { id, incarnation }: ClusterState): Promise<ImportSource['exported']> {
-  const stored = await readExportedPods(deps.table, { cluster: id, namespace, name });
-  if (stored?.incarnation !== incarnation) return undefined;
-  const text = textOf(stored);
+/** Returns undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */
+function exportedIn({ namespace, name, found }: ClustersetRun, { id, incarnation, pods }: SourceMember): ImportSource['exported'] {
+  if (pods?.incarnation !== incarnation) return undefined;
+  const text = textOf(pods);
   if (text === undefined) found.unread = [...new Set([...(found.unread ?? []), id])].sort();
   return text === undefined ? undefined : decodeExportedPods(namespace, name, text);
 }

@@ -24,7 +24,6 @@ import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
-import { saveReport } from './import-report-record.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, recordWinner, type Sources, withLastKnown } from './import-sources.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
@@ -44,9 +43,9 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
     readSetEntries(deps.table, keyInSet(run)),
   ]);
   try {
-    if (imports === 'shadow') await confirmNoImport(run);
-    const outcome = await (imports === 'shadow' ? preview : writeImport)(run, { takesImports, entries });
-    await saveReport(run);
+    if (imports === 'active') return await writeImport(run, { takesImports, entries });
+    const outcome = await preview(run, { takesImports, entries });
+    await confirmNoImport(run);
     return outcome;
   } catch (error) {
     if (error instanceof ClusterApiError && isNamespaceTerminating(error)) return ok;
@@ -197,7 +196,7 @@ interface ToFollow extends Addressed, Findings {
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
   const { merged, derived, slices, refusals, notes, read } = to;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...(await withLastKnown(run, read, slices)), merged, derived, slices, notes });
+  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices, notes });
   const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
   const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
