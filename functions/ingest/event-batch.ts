@@ -3,7 +3,8 @@
  *
  * 1. Write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts).
  * 2. Raise the versions of the changed sets of services and nodes, and count the writes of pods.
- * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups.
+ * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups. The same for exports
+ *    and imports, side by side.
  * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake every service.
  *
  * If phase 1 of a message fails, that message comes back alone. If a later phase fails, every message of the batch comes back. Each phase may run twice.
@@ -19,6 +20,7 @@ import { countPodWrite, raiseSelectorsVersion } from '#shared/store/namespaces.t
 import { clearUnnotified } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts';
@@ -126,8 +128,10 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   if (!(await areWakeUpsHeld(batch))) await enqueueConcerned(batch, versions);
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps } = effects;
-  deps.metrics.put('WakeUps', await addWork(deps, syncs, cluster.id, wakeUps), { cluster: cluster.id });
-  if (mayTakePartInSet(batch)) await addWork(deps, syncs, cluster.id, await concernedByBatch(batch, wakeUps));
+  const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
+  const enqueueServices = async (): Promise<void> => deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
+  const enqueueOfSet = async (): Promise<unknown> => mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, wakeUps));
+  await concurrently(2, [enqueueServices, enqueueOfSet], (add) => add());
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
