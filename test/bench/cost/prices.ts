@@ -9,7 +9,7 @@ export const lambda = {
   beside: { batchMs: 13, moreMs: 1, gb: 1 },
   service: { batchMs: 56, moreMs: 3, gb: 1.769 },
   export: { batchMs: 82, moreMs: 3, gb: 1.769 },
-  import: { batchMs: 74, moreMs: 3, gb: 1.769 },
+  import: { batchMs: 66, moreMs: 3, gb: 1.769 },
 } as const satisfies { readonly [K in BatchKind]: object };
 
 /**
