@@ -64,6 +64,9 @@ describe('the page of the clusterset', () => {
     await expect.poll(() => page.locator('.members tbody tr').count()).toBe(6);
     expect(await member('shop-b')).toMatch(/default\s*fresh\s*namespaces shop\s*active/);
     expect(await member('shop-c')).toMatch(/silent/);
+    // The names of clusters do not break at their hyphens.
+    const heights = await page.locator('.members tbody th a').evaluateAll((links) => links.map((link) => link.getClientRects().length));
+    expect([...new Set(heights)]).toEqual([1]);
     const row = page.locator('.set-services tbody tr').first();
     expect(await row.locator('.state').allTextContents()).toEqual([
       'shop-b fresh',

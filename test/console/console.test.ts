@@ -168,6 +168,34 @@ describe('the time of the charts', () => {
     await page.close();
   });
 
+  it('the switch shows all times in the zone of the browser, and the URL and the commands keep UTC', async () => {
+    const { page, faults } = await openPage(browser, url, { zone: 'Asia/Tokyo' });
+    const until = new Date(Date.now() - 120_000).toISOString().slice(0, 16);
+    const inTokyo = new Date(Date.parse(`${until}Z`) + 9 * 3_600_000).toISOString().slice(0, 16);
+    await page.goto(`${url}/#/fleet?until=${until}Z`);
+    await page.getByRole('button', { name: 'Time zone: UTC' }).click();
+    await expect.poll(() => page.locator('#until').inputValue()).toBe(inTokyo);
+    expect(page.url()).toContain(`until=${until}Z`);
+    const answered = page.waitForResponse((response) => response.url().includes(`until=${Date.parse(`${until}Z`) - 60_000}`));
+    await page.locator('#until').fill(new Date(Date.parse(`${inTokyo}Z`) - 60_000).toISOString().slice(0, 16));
+    await answered;
+    await page.goto(`${url}/#/services/demo-1/shop/web`);
+    const tokyo = new Date(Date.now() + 9 * 3_600_000).toISOString().slice(0, 11);
+    await expect.poll(() => page.locator('.addresses').textContent()).toContain(`since ${tokyo}`);
+    const text = (await page.locator('#content').textContent()) ?? '';
+    expect(text).toMatch(/\d runs?, local/);
+    expect(text).not.toMatch(/\d\d:\d\d:\d\dZ/);
+    await page.locator('.runs button').first().click();
+    await expect.poll(() => page.url()).toMatch(/\/web\/\d{4}-[-\dT.:%A]+Z$/);
+    await expect.poll(() => page.locator('.then').textContent()).toMatch(/Since \(local\).*--at \d{4}-\d\d-\d\dT[\d:.]+Z/);
+    // The choice stays for the next visit.
+    await page.reload();
+    await page.getByRole('button', { name: 'Time zone: local' }).click();
+    await expect.poll(() => page.locator('.addresses').textContent()).toMatch(/since [\d-]+T[\d:]+Z/);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('the page asks for no newer state while it is paused', async () => {
     const { page } = await show('fleet');
     await page.getByRole('button', { name: 'Pause' }).click();

@@ -4,6 +4,7 @@ import type { Widget } from '#infra/monitoring/dashboards.ts';
 import type { SeriesValues } from '../api-types.ts';
 import { h, setText } from './dom.ts';
 import { axisText, helpText, unitText, valueText } from './format.ts';
+import { clockText, zoneName } from './time-zone.ts';
 
 export interface WidgetView {
   readonly element: HTMLElement;
@@ -61,8 +62,7 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
     padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, sync: { key: 'console' }, points: { size: 7 } },
-    // All times of the console are UTC.
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+    ...(zoneName() === 'UTC' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, topOf(max, unit, limit?.value)] } },
     axes: [
       { ...axis, size: 24, gap: 4, grid: { show: false }, space: 46, values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)) },
@@ -175,6 +175,4 @@ function highestOf(values: readonly (number | null)[]): number | null {
 const description = ({ title, unit, series }: Widget, values: readonly SeriesValues[]): string =>
   `Chart of ${title}, newest values: ${series.map((s, i) => `${s.label} ${valueText(values[i]?.newest, unit)}`).join(', ')}`;
 
-const withSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' });
-const withMinutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
-const clock = (seconds: number, exact: boolean): string => (exact ? withSeconds : withMinutes).format(seconds * 1000);
+const clock = (seconds: number, exact: boolean): string => clockText(seconds * 1000).slice(0, exact ? 8 : 5);

@@ -10,6 +10,7 @@ import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
 import { servicesView } from './services-view.ts';
 import { parseRange, rangeControls, rangeQuery, type TimeRange } from './time-range.ts';
+import { clockText, switchZone, zoneName } from './time-zone.ts';
 import { unknownCluster } from './unknown-cluster.ts';
 import { verdictView } from './verdict-view.ts';
 
@@ -22,6 +23,7 @@ interface View {
 const content = document.getElementById('content') as HTMLElement;
 const bar = document.querySelector('.bar') as HTMLElement;
 const pause = document.getElementById('pause') as HTMLElement;
+const zone = document.getElementById('zone') as HTMLElement;
 const live = document.getElementById('live') as HTMLElement;
 const views = document.getElementById('views') as HTMLElement;
 /** Interval of requests until the first answer, which has the API's own interval. */
@@ -141,7 +143,7 @@ async function refresh(): Promise<void> {
   const view = shown;
   try {
     await view?.refresh();
-    if (view === shown) say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${new Date().toISOString().slice(11, 19)} UTC`);
+    if (view === shown) say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(Date.now())}`);
   } catch (e) {
     if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
   }
@@ -184,6 +186,16 @@ pause.addEventListener('click', () => {
   isPaused = !isPaused;
   pause.setAttribute('aria-pressed', String(isPaused));
   void refresh();
+});
+function showZone(): void {
+  setText(zone, zoneName());
+  zone.setAttribute('aria-label', `Time zone: ${zoneName()}`);
+}
+showZone();
+zone.addEventListener('click', () => {
+  switchZone();
+  showZone();
+  navigate();
 });
 bar.querySelector('.follow')?.before(findBox());
 addEventListener('hashchange', () => {

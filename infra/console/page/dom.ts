@@ -19,4 +19,4 @@ export function setText(element: Element, text: string): void {
 
 /** Returns the text with each time in an element of its own, because a line could break at the hyphens of a date. */
 export const keepTimes = (text: string): readonly Child[] =>
-  text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => (i % 2 === 1 ? h('span', { class: 'whole' }, part) : part));
+  text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z?)/).map((part, i) => (i % 2 === 1 ? h('span', { class: 'whole' }, part) : part));

@@ -5,6 +5,7 @@
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, keepTimes, setText } from './dom.ts';
 import { searchField } from './search-field.ts';
+import { dateText, zoneName } from './time-zone.ts';
 
 /** Number of addresses shown. `fleet-endpoints explain --at` prints all of them. */
 const maxAddresses = 50;
@@ -65,7 +66,7 @@ export function timeLine(
   }
 
   function runItem({ atMs, kind: ofRun, headline, lines }: Told): HTMLElement {
-    const button = h('button', { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) }, timeText(atMs));
+    const button = h('button', { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) }, dateText(atMs));
     button.addEventListener('click', () => {
       chosenMs = atMs === chosenMs ? undefined : atMs;
       choose(chosenMs);
@@ -84,7 +85,7 @@ export function timeLine(
       mark.style.left = `${((100 * (r.atMs - first)) / Math.max(1, last - first)).toFixed(2)}%`;
       return mark;
     });
-    return [h('div', { class: 'marks' }, ...marks), h('div', { class: 'ends' }, h('span', {}, timeText(first)), h('span', {}, timeText(last)))];
+    return [h('div', { class: 'marks' }, ...marks), h('div', { class: 'ends' }, h('span', {}, dateText(first)), h('span', {}, dateText(last)))];
   }
 
   async function showThen(atMs: number): Promise<void> {
@@ -105,7 +106,7 @@ export function timeLine(
       if (text === drawn) return;
       drawn = text;
       runs = told;
-      setText(count, [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, UTC`, ...remarks].join('; '));
+      setText(count, [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${zoneName()}`, ...remarks].join('; '));
       draw();
     },
   };
@@ -115,8 +116,6 @@ const noRuns = 'The history is empty: no run has changed the service.';
 
 const option = ([value, title]: [string, string]): HTMLElement => h('option', { value }, title);
 
-const timeText = (atMs: number): string => new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
-
 const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, ...keepTimes(line))));
 
 function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number): readonly HTMLElement[] {
@@ -125,11 +124,11 @@ function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number
     // The addresses that were removed last come first.
     ...[...gone].sort((a, b) => b.sinceMs - a.sinceMs).map((a) => row(a, 'gone', a.sinceMs)),
   ];
-  const head = h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c))));
+  const head = h('thead', {}, h('tr', {}, ...columns().map((c) => h('th', { scope: 'col' }, c))));
   const more =
     rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at prints them.`)] : [];
   return [
-    h('h4', {}, `Addresses at ${timeText(atMs)}`),
+    h('h4', {}, `Addresses at ${dateText(atMs)}`),
     h('p', { class: 'summary' }, summary),
     ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))] : []),
     ...more,
@@ -137,10 +136,10 @@ function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number
   ];
 }
 
-const columns = ['In', 'Address', 'Pod', 'State', 'Since (UTC)', 'Why'] as const;
+const columns = (): readonly string[] => ['In', 'Address', 'Pod', 'State', `Since (${zoneName()})`, 'Why'];
 
 function row({ places, address, pod, why }: Pick<AddressThen | GoneThen, 'places' | 'address' | 'pod' | 'why'>, state: string, sinceMs?: number) {
-  const since = sinceMs === undefined ? 'before the first record' : timeText(sinceMs);
+  const since = sinceMs === undefined ? 'before the first record' : dateText(sinceMs);
   const cells: readonly Child[] = [places.join(' and '), address, pod, state, since, why ?? ''];
-  return h('tr', {}, ...cells.map((cell, i) => h('td', { 'data-title': columns[i] }, cell)));
+  return h('tr', {}, ...cells.map((cell, i) => h('td', { 'data-title': columns()[i] }, cell)));
 }

@@ -1,5 +1,6 @@
 /** The time that charts show: the last minutes, or minutes until a moment. The URL has it, so a link shows the same charts later. */
 import { h } from './dom.ts';
+import { minuteText, parseMinute, zoneName } from './time-zone.ts';
 
 export interface TimeRange {
   readonly minutes: number;
@@ -10,7 +11,7 @@ export interface TimeRange {
 /** Returns the part of a URL's hash after "?", or '' for the default. */
 export function rangeQuery({ minutes, untilMs }: TimeRange, defaultMinutes: number): string {
   if (untilMs === undefined && minutes === defaultMinutes) return '';
-  return `?minutes=${minutes}${untilMs === undefined ? '' : `&until=${minuteText(untilMs)}Z`}`;
+  return `?minutes=${minutes}${untilMs === undefined ? '' : `&until=${new Date(untilMs).toISOString().slice(0, 16)}Z`}`;
 }
 
 /** Returns undefined for a hash without a range. Minutes that the source does not offer become the default. */
@@ -23,9 +24,6 @@ export function parseRange(hash: string, choices: readonly number[]): TimeRange 
   return { minutes: choices.includes(minutes) ? minutes : (choices[0] ?? 5), untilMs: Number.isNaN(untilMs) ? undefined : untilMs };
 }
 
-/** Without seconds, as the field for a date and time has it. */
-const minuteText = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
-
 export function rangeControls(choices: readonly number[], range: TimeRange, changed: (range: TimeRange) => void): HTMLElement {
   let current = range;
   const buttons = choices.map((minutes) => {
@@ -36,7 +34,7 @@ export function rangeControls(choices: readonly number[], range: TimeRange, chan
   const until = h('input', { id: 'until', type: 'datetime-local' });
   const live = h('button', { type: 'button' }, 'Now');
   until.addEventListener('change', () => {
-    const untilMs = Date.parse(`${until.value}Z`);
+    const untilMs = parseMinute(until.value);
     change({ ...current, untilMs: Number.isNaN(untilMs) ? undefined : untilMs });
   });
   live.addEventListener('click', () => change({ ...current, untilMs: undefined }));
@@ -58,6 +56,6 @@ export function rangeControls(choices: readonly number[], range: TimeRange, chan
     'div',
     { class: 'times' },
     h('div', { class: 'ranges', role: 'group', 'aria-label': 'Time shown' }, ...buttons),
-    h('div', { class: 'field' }, h('label', { for: 'until' }, 'until (UTC)'), until, live),
+    h('div', { class: 'field' }, h('label', { for: 'until' }, `until (${zoneName()})`), until, live),
   );
 }
