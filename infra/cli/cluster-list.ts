@@ -8,6 +8,7 @@ import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
@@ -32,11 +33,30 @@ interface ListedCluster {
   readonly servicesWithoutWriter: number | null;
 }
 
-export async function listOfClusters(hub: Hub, printing: Printing): Promise<void> {
-  const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
-  const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
-  if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(listed, printing.format));
-  if (printing.format === 'name') return say(...listed.map(({ id }) => id));
+/** Each call of the result prints the clusters, unless they are the same as at the last call. */
+export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
+  let last = '';
+  return async () => {
+    const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
+    const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
+    // A heartbeat alone does not count as a change, but the first one does, and silence.
+    const nowMs = hub.now();
+    const text = JSON.stringify(listed.map(({ relayHeardAt, ...more }) => ({ ...more, relay: relayHeardAt && isSilent(relayHeardAt, nowMs) })));
+    if (text === last) return;
+    if (last !== '' && printing.format === undefined) printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
+    last = text;
+    printList(listed, printing);
+  };
+}
+
+const isSilent = (heardAt: string, nowMs: number): boolean => nowMs - Date.parse(heardAt) > silentAfterMs;
+
+function printList(listed: readonly ListedCluster[], printing: Printing): void {
+  const { format } = printing;
+  if (format === 'json' || format === 'yaml' || format === 'name') {
+    say(...(format === 'name' ? listed.map(({ id }) => id) : linesAsData(listed, format)));
+    return;
+  }
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
@@ -85,7 +105,7 @@ const lineOf = (text: string, row: readonly string[]): Line =>
 
 function endText(end: string, nowMs: number): string {
   const days = Math.floor((Date.parse(end) - nowMs) / 86_400_000);
-  return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${days} days: ${end}`;
+  return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
 }
 
 async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {

@@ -35,9 +35,12 @@ Examples:
 const list = (): Command =>
   withOutput(withHub(new Command('list')), ['json', 'yaml', 'name'])
     .description('mode, relay and differences')
-    .action(async (choice: Chosen) => {
-      const { listOfClusters } = await import('#infra/cli/cluster-list.ts');
-      await listOfClusters(await hubOf(choice), printingOf(choice));
+    .option('-w, --watch', 'prints again at each change')
+    .action(async ({ watch, ...choice }: Chosen & { readonly watch?: boolean }) => {
+      const [{ listOfClusters }, { follow }] = await Promise.all([import('#infra/cli/cluster-list.ts'), import('#infra/cli/follow.ts')]);
+      const print = listOfClusters(await hubOf(choice), printingOf(choice));
+      if (watch) await follow(print);
+      else await print();
     });
 
 const audit = (): Command =>
@@ -75,24 +78,26 @@ const optIn = (): Command =>
   withHub(new Command('opt-in'))
     .summary('lists or switches opt-in')
     .description('Lists the Services that opt in; with a mode switches the writes for them.')
-    .argument('<cluster>', 'its id')
+    .argument('[cluster]', 'its id')
     .addArgument(new Argument('[mode]', 'what is done for them; active checks first').choices(optIns))
     .option('--reason <text>', 'for the audit record')
     .option('--override', 'switches without the checks, and notes that in the audit record')
     .option('--withdraw', 'with off: deletes our slices first')
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
-    .action(async (id: string, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
-      const [{ optInCommand }, { wakeServices }] = await Promise.all([
-        import('#infra/cli/opt-in-switch.ts'),
-        import('#infra/cli/cluster-switches.ts'),
-      ]);
-      const hub = await hubOf({ ...(table && { table }), ...(chosen && { hub: chosen }) });
-      await optInCommand(hub, { ...values, id, optIn: mode }, (cluster) => wakeServices(hub, cluster));
-    });
+    .action(
+      async (id: string | undefined, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
+        const [{ optInCommand }, { wakeServices }] = await Promise.all([
+          import('#infra/cli/opt-in-switch.ts'),
+          import('#infra/cli/cluster-switches.ts'),
+        ]);
+        const hub = await hubOf({ ...(table && { table }), ...(chosen && { hub: chosen }) });
+        await optInCommand(hub, { ...values, id, optIn: mode }, (cluster) => wakeServices(hub, cluster));
+      },
+    );
 
 const ofSet = (name: string): Command =>
   withHub(new Command(name))
-    .argument('<cluster>', 'its id')
+    .argument('[cluster]', 'its id')
     .option('--reason <text>', 'for the audit record')
     .option('--override', 'switches without the checks, and notes that in the audit record');
 
@@ -105,7 +110,7 @@ const imports = (): Command =>
     .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
     .option('--withdraw', 'with off: deletes the imports first')
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
-    .action(async (id: string, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
+    .action(async (id: string | undefined, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
       const [{ importsCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/imports-switch.ts'),
         import('#infra/cli/cluster-switches.ts'),
@@ -119,7 +124,7 @@ const exports = (): Command =>
     .summary('shows or sets exports')
     .description('Sets the namespaces whose Services it may export; without them shows the state.')
     .argument('[namespaces]', 'all, none, or names with "," between them')
-    .action(async (id: string, namespaces: string | undefined, values: SetValues) => {
+    .action(async (id: string | undefined, namespaces: string | undefined, values: SetValues) => {
       const [{ exportsCommand }, { wakeServices }] = await Promise.all([
         import('#infra/cli/exports-switch.ts'),
         import('#infra/cli/cluster-switches.ts'),

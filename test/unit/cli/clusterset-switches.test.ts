@@ -216,14 +216,14 @@ it('the state of a cluster in its set is printed without a switch, and in the li
   expect(await audit()).toEqual([]);
   await add('b', undefined);
   printed.length = 0;
-  await listOfClusters(hub, people);
+  await listOfClusters(hub, people)();
   expect(printed.map((line) => line.split(/ {2,}/).slice(0, 5))).toEqual([
     ['cluster', 'mode', 'opt-in', 'imports', 'exports'],
     ['a', 'shadow', 'off', 'off', 'web'],
     ['b', 'shadow', 'off', '-', '-'],
   ]);
   printed.length = 0;
-  await listOfClusters(hub, { ...people, format: 'json' });
+  await listOfClusters(hub, { ...people, format: 'json' })();
   expect(JSON.parse(printed.join('\n')).map((c: { clusterset: object }) => c.clusterset)).toEqual([
     { name: 'prod', imports: 'off', exports: 'web' },
     null,
@@ -236,13 +236,13 @@ it('the list of clusters names the number of Services without a writer', async (
   await add('b', undefined);
   await table.update(metaKey('a'), { set: { annotated: '2 1', optIn: 'active' } });
   printed.length = 0;
-  await listOfClusters(hub, people);
+  await listOfClusters(hub, people)();
   expect(printed.at(-1)).toBe('a  1 Service without a writer: fleet-endpoints cluster opt-in a lists it');
   await table.update(metaKey('a'), { set: { optIn: 'off' } });
   printed.length = 0;
-  await listOfClusters(hub, people);
+  await listOfClusters(hub, people)();
   expect(printed.at(-1)).toBe('a  3 Services without a writer: fleet-endpoints cluster opt-in a lists them');
   printed.length = 0;
-  await listOfClusters(hub, { ...people, format: 'json' });
+  await listOfClusters(hub, { ...people, format: 'json' })();
   expect(JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter)).toEqual([3, null]);
 });

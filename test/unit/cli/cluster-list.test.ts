@@ -1,0 +1,40 @@
+/** `cluster list --watch` prints again when the state of a cluster changes. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { listOfClusters } from '#infra/cli/cluster-list.ts';
+import type { Hub } from '#infra/cli/connect-hub.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('a switch, the first heartbeat and silence are changes; a further heartbeat is not', async () => {
+  const table = memoryTable();
+  let now = Date.parse('2026-01-02T00:00:00Z');
+  const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
+  await registerCluster(table, { id: 'a', mode: 'active', settings: {}, queues }, now);
+  const heartbeat = async (): Promise<void> =>
+    void (await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, { heartbeatAtMs: now, readUpTo: {} }));
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const print = listOfClusters({ table, now: () => now } as unknown as Hub, { color: 'never', isLocalTime: false });
+  const printed = async (): Promise<string | undefined> => {
+    lines.length = 0;
+    await print();
+    return lines.at(-1);
+  };
+  expect(await printed()).toMatch(/^a +active /);
+  expect(await printed()).toBeUndefined();
+  await heartbeat();
+  expect(await printed()).toMatch(/^a +active .* s ago /);
+  now += 10_000;
+  await heartbeat();
+  expect(await printed()).toBeUndefined();
+  await switchMode(table, 'a', 'paused', now);
+  expect(await printed()).toMatch(/^a +paused /);
+  now += 120_000;
+  expect(await printed()).toMatch(/^a +paused /);
+  expect(lines.slice(0, 2)).toEqual(['', '2026-01-02T00:02:10.000Z']);
+});
