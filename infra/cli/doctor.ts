@@ -51,7 +51,9 @@ async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<
     return fine(await ask());
   } catch (error) {
     const { name, message } = error as Error;
-    return wrong(message, adviceOn({ name, message }, env) ?? 'docs/commands.md has the rights and settings of each command');
+    // The error of a hub has its advice already.
+    const advice = name === 'HubError' ? undefined : adviceOn({ name, message }, env);
+    return wrong(advice ?? message, 'docs/commands.md has the rights and settings of each command');
   }
 }
 
@@ -81,9 +83,9 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
 
 function relay({ id, mode, relay: { heartbeatAtMs } }: ClusterRecord, nowMs: number): Verdict {
   if (heartbeatAtMs === 0)
-    return wrong('never heard', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
+    return wrong('no heartbeat yet', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
   const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
-  const found = `heard ${seconds} s ago`;
+  const found = `last heartbeat ${seconds} s ago`;
   // A cluster that has moved to another hub stays paused here.
   if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
   return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');

@@ -72,7 +72,12 @@ function messageOf(hasSelector: boolean, findings: readonly OptInFinding[]): str
   const count = (verdict: OptInFinding['verdict']): number => findings.filter((f) => f.verdict === verdict).length;
   const blocks = count('blocks');
   const [good, bad] = hasSelector ? ['the selector can be removed', 'keep the selector'] : ['it opts in', 'it does not work as an opt-in'];
-  const counts = [blocks > 0 ? `${blocks} block` : '', `${count('applies')} apply`, count('unknown') > 0 ? `${count('unknown')} unknown` : ''];
+  const applies = count('applies');
+  const counts = [
+    blocks > 0 ? `${blocks} ${blocks === 1 ? 'blocks' : 'block'}` : '',
+    `${applies} ${applies === 1 ? 'applies' : 'apply'}`,
+    count('unknown') > 0 ? `${count('unknown')} unknown` : '',
+  ];
   return `${blocks > 0 ? bad : good} (${counts.filter(Boolean).join(', ')})`;
 }
 

@@ -100,10 +100,10 @@ const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {
   NotWritten: 'unknown',
 };
 
-function state({ state: found, summary, differences, cluster, namespace, name }: Explanation): OptInFinding {
+/** The remedy prints the differences, of which there may be many. */
+function state({ state: found, summary, cluster, namespace, name }: Explanation): OptInFinding {
   const verdict = (found && verdictOf[found]) ?? 'blocks';
-  const text = [summary, ...(verdict === 'blocks' ? differences : [])].join('; ');
-  return point('State', verdict, text, verdict === 'fine' ? null : `fleet-endpoints explain ${cluster} ${namespace}/${name}`);
+  return point('State', verdict, summary, verdict === 'fine' ? null : `fleet-endpoints explain ${cluster} ${namespace}/${name}`);
 }
 
 function headless({ spec }: Service): OptInFinding {

@@ -135,9 +135,7 @@ function withPending<P extends string>(verdict: PodVerdict<P>, saved: P | undefi
   return {
     ...verdict,
     pending:
-      task === 'compare'
-        ? `the cluster’s own controller has it ${pending}`
-        : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
+      task === 'compare' ? `${pending} by the cluster’s own controller` : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
   };
 }
 

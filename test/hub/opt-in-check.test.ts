@@ -146,7 +146,7 @@ it('an unknown Service is an error with the known names', async () => {
   const small = await smallCluster([aService()]);
   await small.pass(8);
   const hub = { table: small.world.table, now: () => small.world.now, connectionsFile: undefined };
-  await expect(checkOptIn(hub, { ...key, name: 'scv' })).rejects.toThrow('no service scv in namespace default of c: there are svc');
+  await expect(checkOptIn(hub, { ...key, name: 'scv' })).rejects.toThrow('no service scv in namespace default of c: there is svc');
 });
 
 describe('through kubectl', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findingLines } from '#infra/cli/account-check.ts';
 import type { Finding } from '#infra/cli/account-finding.ts';
 import { type DoctorDeps, examine, pageOf } from '#infra/cli/doctor.ts';
+import { HubError } from '#infra/cli/hub-errors.ts';
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -55,8 +56,8 @@ describe('doctor', () => {
     await cluster('moved', { secondsSilent: 600 });
     await switchMode(table, 'moved', 'paused', now);
     const text = textOf(pageOf(await examined()));
-    expect(text).toMatch(/^WRONG {3}new: relay: never heard\n +apply its manifest \(relay manifest new\)/m);
-    expect(text).toMatch(/^WRONG {3}silent: relay: heard 600 s ago\n +docs\/runbook\.md#relaysilent/m);
+    expect(text).toMatch(/^WRONG {3}new: relay: no heartbeat yet\n +apply its manifest \(relay manifest new\)/m);
+    expect(text).toMatch(/^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/runbook\.md#relaysilent/m);
     expect(text).toMatch(/^WRONG {3}listing: first lists: missing\n +docs\/runbook\.md#gateclosed/m);
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 4$/m);
   });
@@ -67,7 +68,7 @@ describe('doctor', () => {
     const expired = Object.assign(new Error('token expired'), { name: 'ExpiredToken' });
     const refused = async (): Promise<never> => Promise.reject(expired);
     expect(textOf(await examined({ identity: refused, env: { AWS_PROFILE: 'ops' } }))).toMatch(
-      /WRONG {3}this machine: credentials: .*\n.*profile ops.*sign in/,
+      /WRONG {3}this machine: credentials: AWS refused .*profile ops.*\(token expired\): sign in again/,
     );
     expect(textOf(await examined({ now: () => now + 300_000 }))).toMatch(/WRONG {3}this machine: clock: 300 s ahead of the hub's/);
     const table = { ...memoryTable(), query: refused, get: refused, getMany: refused } as unknown as DoctorDeps['hub']['table'];
@@ -77,6 +78,14 @@ describe('doctor', () => {
       'this machine credentials fine',
       'hub table wrong',
     ]);
+  });
+
+  it('the error of a hub, which has its advice already, is printed once', async () => {
+    const { examined } = await world();
+    const away = async (): Promise<never> => Promise.reject(new HubError('table T: no answer (ENOTFOUND x): check the network'));
+    const table = { ...memoryTable(), query: away, get: away, getMany: away } as unknown as DoctorDeps['hub']['table'];
+    const text = textOf(await examined({ hub: { name: 'table T', table, now: () => now } }));
+    expect(text.match(/check the network/g)).toHaveLength(1);
   });
 
   it('a hub without clusters, and a fleet with many findings, stay on one page', async () => {

@@ -9,7 +9,7 @@ import { type LiveService, liveFindings, readLive } from '#infra/cli/opt-in-live
 import { type OptInFinding, optInCodes, optInVerdicts } from '#infra/cli/opt-in-point.ts';
 import { explainService } from '#infra/explain/explain.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { input } from '#test/unit/explain/fixtures.ts';
+import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { managed, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 
 const live = (more: Partial<LiveService> = {}): LiveService => ({
@@ -103,6 +103,16 @@ it('a headless Service keeps its families, and gets both when it is created agai
   const [headless] = findings({ clusterIP: 'None', ipFamilies: ['IPv4'] }).filter((f) => f.code === 'Headless');
   expect(headless).toMatchObject({ verdict: 'applies', message: expect.stringMatching(/^headless, IPv4: .*dual-stack/) });
   expect(findings({}).find((f) => f.code === 'Headless')).toMatchObject({ verdict: 'fine' });
+});
+
+it('a Service that differs blocks in one sentence, and explain has the differences', () => {
+  const differing = input({ cluster: clusterRecord({ mode: 'shadow' }), difference: { text: '["first", "second"]', sinceMs: 1, confirmed: true } });
+  const [state] = optInFindings(differing, explainService(differing), live()).filter((f) => f.code === 'State');
+  expect(state).toMatchObject({
+    verdict: 'blocks',
+    message: expect.stringMatching(/wrote something different\.$/),
+    remedy: expect.stringContaining('explain'),
+  });
 });
 
 it('a selector that does not fit the annotation blocks without a command', () => {

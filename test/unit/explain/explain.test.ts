@@ -98,7 +98,7 @@ describe('the saved state', () => {
     const { endpoints, slices } = explainPod(pod(1), service(), { saved: wrongly });
     expect([endpoints.pending, slices[0]?.pending]).toEqual(['as saved it is not listed yet', 'as saved it is still listed (not ready)']);
     const shadow = explainPod(pod(1), service(), { saved: wrongly, cluster: clusterRecord({ mode: 'shadow' }) });
-    expect(shadow.slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
+    expect(shadow.slices[0]?.pending).toBe('listed (not ready) by the cluster’s own controller');
   });
 
   it('the saved state is not compared for a controller that is switched off', () => {

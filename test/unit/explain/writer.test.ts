@@ -113,7 +113,7 @@ describe('a service that opts in', () => {
     const both = { ...saved, slices: [...saved.slices, theirs] };
     expect(onlyPod(explained({ cluster: beside, saved: both })).slices[0]?.pending).toBeUndefined();
     const back = explained({ cluster: beside, saved: both, service: annotated('app=a', {}) });
-    expect(onlyPod(back).slices[0]?.pending).toBe('the cluster’s own controller has it listed (not ready)');
+    expect(onlyPod(back).slices[0]?.pending).toBe('listed (not ready) by the cluster’s own controller');
     expect(factsOf(back, 'Saved')['Slices']).toBe('2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io');
   });
 
