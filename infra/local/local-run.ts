@@ -114,7 +114,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
     terminal.print(`ready: ${clusters} (${mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
-    const service = options.kubeconfig ? '' : ' shop/web';
+    const service = options.kubeconfig ? ' -A' : ' shop/web';
     terminal.print(`next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`);
     if (clusterset.imports === 'active') void reportImports({ connections, print: terminal.print, signal });
   }

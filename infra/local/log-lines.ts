@@ -35,7 +35,7 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
       return;
     }
     if (store.add(fields)) return;
-    const { time: _time, level, message, stage: _stage, ...rest } = fields;
+    const { time: _time, level, message, stage: _stage, requestId: _requestId, coldStart: _coldStart, ...rest } = fields;
     if (message === 'shadow difference') {
       const { differences, ...where } = rest;
       print(`difference: ${describe(where)}`);
@@ -61,7 +61,11 @@ export function parseLogLine(line: string): { readonly [field: string]: unknown 
 /** Returns "cluster namespace/service", then the other fields. */
 function describe({ cluster, namespace, ns = namespace, service, name = service, ...rest }: { readonly [field: string]: unknown }): string {
   const where = [cluster, ns && name ? `${ns}/${name}` : (ns ?? name)].filter(Boolean).join(' ');
-  const others = Object.entries(rest).map(([field, value]) => `${field}=${text(value)}`);
+  const { reason, error } = rest;
+  const message = (error as { readonly message?: unknown } | undefined)?.message;
+  // The reason of an error often is its message.
+  const isTwice = typeof reason === 'string' && typeof message === 'string' && reason.includes(message);
+  const others = Object.entries(rest).flatMap(([field, value]) => (isTwice && field === 'reason' ? [] : `${field}=${text(value)}`));
   return [where, ...others].filter((part) => part !== '').join(' ');
 }
 

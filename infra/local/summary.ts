@@ -1,3 +1,4 @@
+import { counted } from '#infra/cli/counted.ts';
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 /** Returns a line with the counts of the run so far. */
@@ -9,17 +10,17 @@ export function summary(store: MetricsStore): string {
     return value === undefined ? '-' : `${Math.round(value)} ms`;
   };
   const put = [
-    `${count('EventsIn')} events`,
-    `${count('SyncsWritten') + count('SyncsUnchanged') + count('SyncsFailed')} runs, ${count('SyncsFailed')} failed`,
-    `${count('WritesEndpoints')} writes of Endpoints, ${count('WritesSlices')} of slices`,
+    counted(count('EventsIn'), 'event'),
+    `${counted(count('SyncsWritten') + count('SyncsUnchanged') + count('SyncsFailed'), 'run')}, ${count('SyncsFailed')} failed`,
+    `${counted(count('WritesEndpoints'), 'write')} of Endpoints, ${count('WritesSlices')} of slices`,
     `latency p50 ${ms(0.5)}, p99 ${ms(0.99)}`,
-    `${queued(/-(events|syncs)$/)} messages queued`,
+    `${counted(queued(/-(events|syncs)$/), 'message')} queued`,
   ];
   const aside = [
-    ['dead letters', queued(/-dead$/)],
-    ['parked', queued(/-parked$/)],
-    ['quarantined', queued(/-quarantine$/)],
-    ['differences', count('ShadowDifferences')],
+    [queued(/-dead$/), 'dead letter'],
+    [queued(/-parked$/), 'parked message'],
+    [queued(/-quarantine$/), 'quarantined message'],
+    [count('ShadowDifferences'), 'difference'],
   ] as const;
-  return [...put, ...aside.filter(([, n]) => n > 0).map(([what, n]) => `${n} ${what}`)].join(' · ');
+  return [...put, ...aside.filter(([n]) => n > 0).map(([n, what]) => counted(n, what))].join(' · ');
 }

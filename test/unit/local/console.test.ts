@@ -79,6 +79,18 @@ it('sums a run up in one line', () => {
   );
 });
 
+it('a count of one is in the singular', () => {
+  const store = metricsStore();
+  const metrics = emfMetrics(
+    (line) => store.add(JSON.parse(line)),
+    () => 0,
+    metricsNamespace,
+  );
+  for (const metric of ['EventsIn', 'SyncsWritten', 'WritesEndpoints', 'ShadowDifferences'] as const) metrics.put(metric, 1, { cluster: 'a' });
+  metrics.flush();
+  expect(summary(store)).toMatch(/^1 event · 1 run, 0 failed · 1 write of Endpoints, .* · 1 difference$/);
+});
+
 it('the console serves its routes on the loopback interface and lists them', async () => {
   const server = await startConsole(0, { '/metrics': () => ({ type: 'text/plain', body: 'x 1\n' }) });
   const answer = await fetch(`${server.url}/metrics?x=1`);
@@ -107,11 +119,14 @@ it('shows warnings and errors of the processes as short lines, and differences',
   log.info('service synced', { cluster: 'a' });
   log.warn('circuit open', { cluster: 'a', waitMs: 300, error: new Error('connect', { cause: new Error('refused') }) });
   log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', differences: ['Endpoints: missing in the cluster: 10.0.0.1'] });
+  const error = new Error('GET /api: refused');
+  log.warn('cluster cannot be reached', { cluster: 'a', requestId: 'r', coldStart: true, reason: `ClusterApiError: ${error.message}`, error });
   take('relay a', '{"broken');
   expect(lines).toEqual([
     'sync: circuit open a waitMs=300 error="connect: refused"',
     'difference: a shop/web',
     '  Endpoints: missing in the cluster: 10.0.0.1',
+    'sync: cluster cannot be reached a error="GET /api: refused"',
     'relay a: {"broken',
   ]);
 });
