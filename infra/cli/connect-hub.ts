@@ -17,6 +17,7 @@ import { withHubErrors } from './hub-errors.ts';
 import { naturalOrder } from './natural-order.ts';
 import { isRunning, type RunningProcess, thisProcess } from './running-process.ts';
 import { tableClock } from './table-clock.ts';
+import { thereAre } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The content of a local run's file. */
@@ -151,6 +152,6 @@ export async function chosenClusters(table: Table, chosen: string | undefined, a
   if (all) return known;
   if (chosen === undefined)
     throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`);
-  if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: there are ${known.join(', ') || 'none'}`);
+  if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: ${thereAre(known)}`);
   return [chosen];
 }

@@ -19,7 +19,7 @@ import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { readSet } from './read-set.ts';
-import { listedNames, unknownService } from './unknown-service.ts';
+import { listedNames, thereAre, unknownService } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
@@ -58,7 +58,7 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const cluster = await readCluster(table, key.cluster);
-  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: there are ${listedNames(await listClusters(table))}`);
+  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: ${thereAre(await listClusters(table))}`);
   const [serviceRecord, podRecords, nodeList, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),

@@ -24,7 +24,7 @@ import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { listedNames, unknownService } from './unknown-service.ts';
+import { thereAre, unknownService } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface History {
@@ -52,7 +52,7 @@ export interface Period {
 export async function readHistory(table: Table, key: ServiceKey, period: Period): Promise<History> {
   const { sinceMs, nowMs, atMost = Number.POSITIVE_INFINITY } = period;
   const cluster = await readCluster(table, key.cluster);
-  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: there are ${(await listClusters(table)).join(', ') || 'none'}`);
+  if (!cluster) throw new UsageError(`no cluster ${key.cluster}: ${thereAre(await listClusters(table))}`);
   const { historyDays: days } = cluster.settings;
   // Older records are left out, because DynamoDB deletes expired items with a delay.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
@@ -93,9 +93,10 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
     return told ? [{ record, told }] : [];
   });
   const missingInTime = missing.filter((id) => id >= sinceMs);
+  const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
-    ...(isShadow(cluster) && !writesOptIn(cluster) ? [ofShadow] : []),
+    ...(isShadow(cluster) && !writesOptIn(cluster) ? [ofShadow] : why ? [`the hub does not write now, so it keeps no history: ${why}`] : []),
     ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
     ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
@@ -136,9 +137,7 @@ function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outpu
     if (wanted === undefined) return;
     const all = [...new Set([...listed, ...moves].map((of) => of[what]).filter(Boolean))].sort();
     if (all.includes(wanted)) return;
-    throw new UsageError(
-      `no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: there are ${listedNames(all)}`,
-    );
+    throw new UsageError(`no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: ${thereAre(all)}`);
   };
   check('pod', pod);
   check('address', address);

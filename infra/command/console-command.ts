@@ -12,8 +12,7 @@ export const consoleCommand = (): Command =>
   withHub(new Command('console'))
     .summary('dashboards, fleet and services in a browser')
     .description(
-      `Dashboards, fleet, and why a pod is an address. For a deployed hub it serves them on this machine, with its
-AWS credentials, and changes nothing; of a local run, which has a console of its own, it prints the address.`,
+      'Serves dashboards, fleet and services of a deployed hub on this machine, with its AWS credentials. It changes nothing. A local run has its own console, whose address the command prints.',
     )
     .addOption(new Option('--hub-name <name>', "the deployed hub's name, if its table's name does not begin with it"))
     .option('--port <number>', "port of the deployed hub's console; 0 for any free port", port, 8081)

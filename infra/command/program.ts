@@ -29,7 +29,7 @@ function programs() {
       'after',
       `
 Example: $ fleet-endpoints explain demo-1 shop/web   # why a pod is an address
-Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
+Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
     );
   for (const command of [
     startCommand(),
@@ -50,6 +50,8 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused.`,
   all.commands
     .find((command) => command.name() === 'completion')
     ?.summary("prints a shell's completion script")
+    .description("Prints a shell's completion script, with the names of clusters, namespaces and services.")
+    .addHelpText('after', '\nExample: $ source <(fleet-endpoints completion bash)')
     .action((shell: string) => printScript(completed, shell));
   return { all: answering(all), completed };
 }

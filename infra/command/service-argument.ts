@@ -16,27 +16,20 @@ export const withService = (command: Command): Command =>
  */
 export async function serviceOf(table: Table, chosen: string | undefined, service: string | undefined, namespace?: string): Promise<ServiceKey> {
   const alone = service === undefined && chosen !== undefined ? serviceName(chosen, namespace) : undefined;
-  if (alone) {
-    const [{ clusterOfContext }, { listClusters }] = await Promise.all([
-      import('#infra/cli/kubectl-context.ts'),
-      import('#shared/clusters/record.ts'),
-    ]);
-    const clusters = await listClusters(table);
-    if (!clusters.includes(chosen as string)) return { cluster: clusterOfContext(clusters), ...alone };
-  }
-  const [{ chosenClusters }, { listServices }, { listedNames }] = await Promise.all([
+  if (alone && !(await listClusters(table)).includes(chosen as string)) return { cluster: await ofContext(table), ...alone };
+  const [{ chosenClusters }, { listServices }, { thereAre }] = await Promise.all([
     import('#infra/cli/connect-hub.ts'),
     import('#infra/cli/list-services.ts'),
     import('#infra/cli/unknown-service.ts'),
   ]);
-  const [cluster = ''] = await chosenClusters(table, chosen);
+  const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));
   const found = serviceName(service ?? '', namespace);
   if (found) return { cluster, ...found };
   const names = (await listServices(table, cluster))
     .filter((s) => namespace === undefined || s.namespace === namespace)
     .map((s) => `${s.namespace}/${s.name}`);
   const given = service === undefined ? '' : `${JSON.stringify(service)} lacks its namespace (NAMESPACE/SERVICE, or -n NAMESPACE); `;
-  throw new UsageError(`which service of ${cluster}? ${given}there are ${listedNames(names)}`);
+  throw new UsageError(`which service of ${cluster}? ${given}${thereAre(names)}`);
 }
 
 interface Listed {
@@ -44,18 +37,22 @@ interface Listed {
   readonly allNamespaces?: boolean;
 }
 
-/** Returns the services to list, if the arguments name a cluster and no service, or undefined. */
+/** Returns the services to list, if the arguments name no service, or undefined. */
 export async function listOf(table: Table, chosen: string | undefined, service: string | undefined, { namespace, allNamespaces = false }: Listed) {
   if (allNamespaces && (service !== undefined || namespace !== undefined))
     throw new UsageError('-A lists all services: leave the service and -n out');
   if (service !== undefined || (!allNamespaces && namespace === undefined)) return undefined;
+  // An unknown name before -n is a service, and kubectl's context chooses its cluster.
+  if (!allNamespaces && chosen !== undefined && !(await listClusters(table)).includes(chosen)) return undefined;
   const { chosenClusters } = await import('#infra/cli/connect-hub.ts');
-  const { listClusters } = await import('#shared/clusters/record.ts');
-  // Otherwise the first argument is a service, and kubectl's context chooses the cluster.
-  if (!allNamespaces && (chosen === undefined || !(await listClusters(table)).includes(chosen))) return undefined;
-  const [cluster = ''] = await chosenClusters(table, chosen);
+  const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));
   return { cluster, namespace };
 }
+
+const listClusters = async (table: Table): Promise<readonly string[]> => (await import('#shared/clusters/record.ts')).listClusters(table);
+
+const ofContext = async (table: Table): Promise<string> =>
+  (await import('#infra/cli/kubectl-context.ts')).clusterOfContext(await listClusters(table));
 
 function serviceName(service: string, namespace: string | undefined): Pick<ServiceKey, 'namespace' | 'name'> | undefined {
   if (namespace !== undefined) {

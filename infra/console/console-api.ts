@@ -2,6 +2,7 @@
 import { explain } from '#infra/cli/explain-service.ts';
 import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
 import { serviceRows } from '#infra/cli/service-rows.ts';
+import { thereAre } from '#infra/cli/unknown-service.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -78,7 +79,7 @@ function noHistory(error: unknown): HistoryAnswer {
 
 async function knownCluster(table: Table, cluster: string): Promise<string> {
   const known = await listClusters(table);
-  if (!known.includes(cluster)) throw new UsageError(`no cluster ${cluster}: there are ${known.join(', ') || 'none'}`);
+  if (!known.includes(cluster)) throw new UsageError(`no cluster ${cluster}: ${thereAre(known)}`);
   return cluster;
 }
 

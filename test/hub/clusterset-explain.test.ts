@@ -178,6 +178,6 @@ describe('an import, explained in its own cluster', () => {
     const world = await started({ a: { given: [namespace(), service(), pod('web-1', '10.1.0.1')] }, b: exporter('10.2.0') });
     const explanation = await explainIn(world, 'a');
     expect(explanation.clusterset).toBeUndefined();
-    await expect(explainIn(world, 'a', 'nothing')).rejects.toThrow('no service nothing in namespace shop of a: there are web');
+    await expect(explainIn(world, 'a', 'nothing')).rejects.toThrow('no service nothing in namespace shop of a: there is web');
   });
 });

@@ -36,7 +36,7 @@ export const reads: readonly PlannedCommand[] = [
   { text: 'history demo-1 shop/web', prints: /added to Endpoints and IPv4 slices/ },
   { text: 'explain CLUSTER NAMESPACE/NAME', prints: /^demo-1 shop\/catalog/ },
   { text: 'explain IMPORTER NAMESPACE/NAME', prints: /^demo-2 shop\/catalog/ },
-  { text: 'explain', prints: /which cluster\? demo-1, demo-2/, code: 2 },
+  { text: 'explain', prints: /which cluster\? There are demo-1, demo-2; /, code: 2 },
   { text: 'explain CLUSTER NAMESPACE/SERVICE --at 14:03', prints: /^demo-1 shop\/web at .*T14:03:00/ },
   { text: 'history CLUSTER NAMESPACE/SERVICE --since 2h', prints: /added to Endpoints and IPv4 slices/ },
   // The address is one of another cluster.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serviceListLines } from '#infra/cli/service-list.ts';
-import { listOf } from '#infra/command/service-argument.ts';
+import { listOf, serviceOf } from '#infra/command/service-argument.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
@@ -98,7 +98,10 @@ describe('the arguments of the list', () => {
     expect(await listOf(table, 'a', undefined, { namespace: 'shop' })).toEqual({ cluster: 'a', namespace: 'shop' });
     expect(await listOf(table, 'a', 'web', { namespace: 'shop' })).toBeUndefined();
     expect(await listOf(table, 'a', 'shop/web', {})).toBeUndefined();
-    // kubectl's context chooses the cluster of svc/web.
+    // The hub's only cluster, otherwise that of kubectl's context.
+    expect(await listOf(table, undefined, undefined, { allNamespaces: true })).toEqual({ cluster: 'a', namespace: undefined });
+    expect(await listOf(table, undefined, undefined, { namespace: 'shop' })).toEqual({ cluster: 'a', namespace: 'shop' });
+    await expect(serviceOf(table, undefined, undefined)).rejects.toThrow(/^which service of a\? there are /);
     expect(await listOf(table, 'svc/web', undefined, { namespace: 'shop' })).toBeUndefined();
   });
 

@@ -142,11 +142,11 @@ describe('the console’s API', () => {
     ['/api/series?dashboard=fleet&minutes=7', 'minutes=7: 5, 15 or 30'],
     ['/api/series?dashboard=fleet&until=soon', 'until=soon: ms since the epoch'],
     ['/api/services', 'cluster=… is missing'],
-    ['/api/services?cluster=nope', 'no cluster nope: there are a'],
+    ['/api/services?cluster=nope', 'no cluster nope: there is a'],
     ['/api/then?cluster=a&namespace=ns&service=foo&at=8640000000000001', 'at=8640000000000001: ms since the epoch'],
-    ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there are a'],
-    ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there are ns'],
-    ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there are foo'],
+    ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there is a'],
+    ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there is ns'],
+    ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there is foo'],
     ['/api/explain?cluster=a&namespace=ns&service=foo&pod=x', 'no pod x in namespace ns of a: ns/foo concerns pod0001'],
   ])('the API returns an error for %s', async (path, error) => {
     expect(await get(path)).toEqual({ status: 404, body: { error } });
