@@ -1,4 +1,5 @@
 /** The selector in a Service's annotation (docs/opt-in.md), as text with the expressiveness of spec.selector. */
+import { isLabelValue, isQualifiedName } from '#shared/kube/api-validation.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 
 export type ParsedSelector = { readonly selector: Labels; readonly error?: never } | { readonly selector?: never; readonly error: string };
@@ -19,7 +20,7 @@ export function parseSelector(text: string): ParsedSelector {
     const equals = pair.indexOf('=');
     if (equals < 0 || pair[equals + 1] === '=' || pair[equals - 1] === '!') return refused(`${quoted(pair.trim())} is not a pair: ${allowed}`);
     const [key, value] = [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
-    if (!isLabelKey(key)) return refused(`${quoted(key)} is not a label key`);
+    if (!isQualifiedName(key)) return refused(`${quoted(key)} is not a label key`);
     if (!isLabelValue(value)) return refused(`${quoted(value)} is not a label value`);
     if (selector.has(key)) return refused(`the key ${quoted(key)} occurs twice`);
     selector.set(key, value);
@@ -29,16 +30,3 @@ export function parseSelector(text: string): ParsedSelector {
 
 const refused = (error: string): ParsedSelector => ({ error });
 const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
-
-/** The API server's rules for labels (apimachinery's IsQualifiedName and IsValidLabelValue). */
-const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-function isLabelKey(key: string): boolean {
-  const slash = key.indexOf('/');
-  if (slash < 0) return name.test(key);
-  const prefix = key.slice(0, slash);
-  return prefix.length <= 253 && subdomain.test(prefix) && name.test(key.slice(slash + 1));
-}
-
-const isLabelValue = (value: string): boolean => value === '' || name.test(value);
