@@ -9,7 +9,6 @@ import { isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, objectsIn, readObject, readObjects } from '#shared/store/objects.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs.ts';
@@ -59,13 +58,12 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const cluster = await readCluster(table, key.cluster);
   if (!cluster) throw new UsageError(`no cluster ${key.cluster}: ${thereAre(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeList, outputs, work, hints, difference, { foreign }, set] = await Promise.all([
+  const [serviceRecord, podRecords, nodeList, outputs, work, difference, { foreign, hints }, set] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     objectsIn({ table, cluster: key.cluster }, 'Node', ''),
     readSaved(table, key, cluster),
     readWork(table, key),
-    readHints(table, key),
     readDifference(table, key),
     readCounts(table, key),
     readSet(table, cluster, key, now),

@@ -79,8 +79,6 @@ const partitionOf = (what: string) => (cluster: string) => `${escaped(cluster)}#
 const keyIn =
   (partition: (cluster: string) => string) =>
   ({ cluster, namespace, name }: ServiceKey): Key => ({ pk: partition(cluster), sk: pairOf(namespace, name) });
-export const hintsOf = partitionOf('HINTS');
-export const hintsKey = keyIn(hintsOf);
 export const countsOf = partitionOf('COUNTS');
 export const countsKey = keyIn(countsOf);
 export const shadowRecordsOf = partitionOf('SHADOW');

@@ -1,8 +1,10 @@
 /**
- * Counts that sync keeps for a service: values of upstream's gauges (ME-3..5, ME-9), and other managers' writes to its objects. Each service has a small
- * record, and each cluster a partition. Sweep sums up the gauges, because functions do not share memory.
+ * Counts that sync keeps for a service: values of upstream's gauges (ME-3..5, ME-9), other managers' writes to its objects, and its topology hints (TA-8). Each
+ * service has a small record, and each cluster a partition. Sweep sums up the gauges, because functions do not share memory. Ingest reads the hints when nodes
+ * change.
  */
-import { countsKey, countsOf, type ServiceKey } from './keys.ts';
+import type { HintsRecord } from '#shared/slices/plan.ts';
+import { countsKey, countsOf, nameOfPair, type ServiceKey } from './keys.ts';
 import { inPages } from './pages.ts';
 import type { Table } from './table.ts';
 
@@ -32,14 +34,14 @@ export interface ServiceCounts {
   /** Undefined if the service is deleted, or if the slices controller has not reconciled it yet. */
   readonly gauges: GaugeRecord | undefined;
   readonly foreign: ForeignWrites | undefined;
+  readonly hints: HintsRecord | undefined;
 }
 
-export const noCounts: ServiceCounts = { gauges: undefined, foreign: undefined };
+export const noCounts: ServiceCounts = { gauges: undefined, foreign: undefined, hints: undefined };
 
 export async function readCounts(table: Table, s: ServiceKey): Promise<ServiceCounts> {
-  const item = await table.get(countsKey(s));
-  const [gauges, foreign] = [item?.['c'] as string | undefined, item?.['w'] as string | undefined];
-  return { gauges: gauges === undefined ? undefined : decode(gauges), foreign: foreign === undefined ? undefined : JSON.parse(foreign) };
+  const { c: gauges, w: foreign, h: hints } = ((await table.get(countsKey(s))) ?? {}) as { readonly [attribute: string]: string };
+  return { gauges: gauges && decode(gauges), foreign: foreign && JSON.parse(foreign), hints: hints && JSON.parse(hints) } as ServiceCounts;
 }
 
 /** Writes only changed counts. Deletes the record if all counts are absent. */
@@ -51,9 +53,10 @@ export async function saveCounts(table: Table, s: ServiceKey, counts: ServiceCou
   else await table.put({ ...key, ...next });
 }
 
-const attributesOf = ({ gauges, foreign }: ServiceCounts) => ({
+const attributesOf = ({ gauges, foreign, hints }: ServiceCounts) => ({
   ...(gauges && { c: encode(gauges) }),
   ...(foreign && { w: JSON.stringify(foreign) }),
+  ...(hints && { h: JSON.stringify(hints) }),
 });
 
 export interface Totals extends Omit<GaugeRecord, 'trafficDistribution'> {
@@ -75,6 +78,15 @@ export async function totalGauges(table: Table, cluster: string): Promise<Totals
     if (value !== '') services[value] = (services[value] ?? 0) + 1;
   }
   return { ...totals, services };
+}
+
+/** Yields the services with hints. */
+export async function* listHints(
+  table: Table,
+  cluster: string,
+): AsyncGenerator<{ readonly namespace: string; readonly name: string; readonly hints: HintsRecord }> {
+  for await (const { sk, h } of inPages(table, countsOf(cluster), atOnce))
+    if (h !== undefined) yield { ...nameOfPair(sk), hints: JSON.parse(h as string) as HintsRecord };
 }
 
 const encode = (c: GaugeRecord): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;

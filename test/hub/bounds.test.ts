@@ -66,6 +66,6 @@ it('a worker that handles many clusters keeps the nodes of the last ones', async
   for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
-  await readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, hints: undefined, counts: noCounts }, source: 'written' });
+  await readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
   expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
 });

@@ -164,7 +164,7 @@ describe('the gauges', () => {
 describe('the counts of services', () => {
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
   const many: GaugeRecord = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
-  const only = (gauges: GaugeRecord) => ({ gauges, foreign: undefined });
+  const only = (gauges: GaugeRecord) => ({ ...noCounts, gauges });
   const few: GaugeRecord = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
 
   it('add up through updates and a deletion [UT-107 TestNumEndpointsAndSlices]', async () => {

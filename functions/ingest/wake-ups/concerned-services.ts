@@ -7,8 +7,8 @@ import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { Node } from '#shared/kube/types.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
-import { listHints } from '#shared/store/hints-record.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
+import { listHints } from '#shared/store/service-counts.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from './selectors.ts';
 

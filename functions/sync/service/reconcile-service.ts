@@ -10,7 +10,6 @@ import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
-import { saveHints } from '#shared/store/hints-record.ts';
 import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
 import { type StoredTriggers, saveTriggers } from '#shared/store/triggers.ts';
@@ -140,7 +139,7 @@ async function prepare(
     server: new ServerState(cluster.incarnation, inputs.outputs, deps.now),
     foreignWrites: [],
     notes: [],
-    nextTrackers: { triggers: inputs.triggers.triggers, hints: inputs.hints, gauges: counts.gauges },
+    nextTrackers: { triggers: inputs.triggers.triggers, hints: counts.hints, gauges: counts.gauges },
     assertTimeToWrite: () => void left.call(),
   };
 }
@@ -177,7 +176,7 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
 async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isSaved = true;
-  const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run) };
+  const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run), hints: next.hints };
   if (server.needsLeaseCheck) {
     if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
@@ -188,7 +187,6 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
     await countForeign(run, counts.foreign);
   } else await saveCounts(deps.table, key, counts, run.counts);
   const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
-  if (JSON.stringify(next.hints) !== JSON.stringify(inputs.hints)) await saveHints(deps.table, key, next.hints);
   const unchanged = text === (claim.item.triggers ?? null);
   const written = { server, api: run.brief, inputs, notes: run.notes, isUnsaved: !isSaved };
   return { cluster: run.cluster, queues: run.cluster.queues, outcomes, ...written, triggers: unchanged ? undefined : text };

@@ -10,7 +10,6 @@ import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
-import { readHints } from '#shared/store/hints-record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } from '#shared/store/objects.ts';
 import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedBodies, type SavedOutputs } from '#shared/store/outputs.ts';
@@ -41,17 +40,15 @@ export interface Inputs {
 /** The records of a service that are one item each. */
 export interface ServiceItems {
   readonly serviceRecord: ObjectRecord | undefined;
-  readonly hints: HintsRecord | undefined;
   readonly counts: ServiceCounts;
 }
 
 export async function readServiceItems({ table }: SyncDeps, key: ServiceKey): Promise<ServiceItems> {
-  const [serviceRecord, hints, counts] = await Promise.all([
+  const [serviceRecord, counts] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    readHints(table, key),
     readCounts(table, key),
   ]);
-  return { serviceRecord, hints, counts };
+  return { serviceRecord, counts };
 }
 
 /** Inputs that were read at the same time as the cluster's record. */
@@ -87,7 +84,7 @@ export interface InputsToRead {
 }
 
 export async function readInputs(deps: SyncDeps, { cluster, key, triggers: storedTriggers, items, source, ...known }: InputsToRead): Promise<Inputs> {
-  const { serviceRecord, hints } = items;
+  const { serviceRecord, counts } = items;
   const stored = decodeObjectOf('Service', serviceRecord);
   const service = stored && withOptInSelectorFor(stored, cluster);
   const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
@@ -113,7 +110,7 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
     outputs,
     bodies,
     triggers,
-    hints,
+    hints: counts.hints,
   };
 }
 

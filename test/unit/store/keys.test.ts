@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allKinds, type InputKind } from '#shared/kube/types.ts';
 import {
+  countsKey,
   escaped,
-  hintsKey,
   namespaceKey,
   objectKey,
   objectOfKey,
@@ -29,7 +29,7 @@ it('two services never share a key, with any names', () => {
       fc.pre(JSON.stringify(a) !== JSON.stringify(b));
       for (const of of [outputsOf, triggersOf]) expect(of(a)).not.toBe(of(b));
       expect(workKey(a).pk).not.toBe(workKey(b).pk);
-      expect(hintsKey(a)).not.toEqual(hintsKey(b));
+      expect(countsKey(a)).not.toEqual(countsKey(b));
     }),
   );
 });
