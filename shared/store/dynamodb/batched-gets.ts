@@ -22,8 +22,7 @@ interface Asked {
  * bill is the same. Reads that wait for a free call share the next one. A list of thousands of objects reads its fence before each object, and shares the
  * reads. Each read begins after it was requested, as strong consistency requires.
  */
-export function batchedGets(client: DynamoDBClient, tableName: string, count: (units: number) => void): (key: Key) => Promise<Item | undefined> {
-  const capacity = { ReturnConsumedCapacity: 'TOTAL' as const };
+export function batchedGets(client: DynamoDBClient, tableName: string): (key: Key) => Promise<Item | undefined> {
   const waiting = new Map<string, Asked>();
   let calls = 0;
   let isFlushDue = false;
@@ -57,8 +56,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
   }
 
   async function getOne(key: Key): Promise<ReadonlyMap<string, Item>> {
-    const output = await client.send(new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true, ...capacity }));
-    count(output.ConsumedCapacity?.CapacityUnits ?? 0);
+    const output = await client.send(new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true }));
     return new Map(output.Item ? [[idOf(key), decodeItem(output.Item)]] : []);
   }
 
@@ -68,8 +66,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string, count: (u
     for (let round = 0; Object.keys(left).length > 0; round++) {
       if (round === maxRounds) throw new Error(`the table left keys unread in ${maxRounds} rounds`);
       if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
-      const output = await client.send(new BatchGetItemCommand({ RequestItems: left, ...capacity }));
-      count((output.ConsumedCapacity ?? []).reduce((sum, c) => sum + (c.CapacityUnits ?? 0), 0));
+      const output = await client.send(new BatchGetItemCommand({ RequestItems: left }));
       for (const raw of output.Responses?.[tableName] ?? []) {
         const item = decodeItem(raw);
         items.set(idOf(item), item);

@@ -21,23 +21,10 @@ import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts'
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
 
-export type TableOperation = 'get' | 'query' | 'put' | 'update' | 'delete' | 'queryDirty' | 'scanKeys';
-
-export interface DynamoTableOptions {
-  /** Receives the units of every successful call, which DynamoDB returns free of charge. A write whose condition failed is billed, but not reported. */
-  readonly onCapacity?: (operation: TableOperation, units: number) => void;
-}
-
-export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapacity }: DynamoTableOptions = {}): Table {
-  const common = { TableName: tableName, ...(onCapacity && { ReturnConsumedCapacity: 'TOTAL' as const }) };
-
-  function count<O extends { ConsumedCapacity?: { CapacityUnits?: number | undefined } | undefined }>(operation: TableOperation, output: O): O {
-    onCapacity?.(operation, output.ConsumedCapacity?.CapacityUnits ?? 0);
-    return output;
-  }
+export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
+  const common = { TableName: tableName };
 
   async function pages(
-    operation: TableOperation,
     input: Omit<QueryCommandInput, 'TableName'>,
     { atMost, maxBytes = Number.POSITIVE_INFINITY }: Pick<KeyRange, 'maxBytes'> & { readonly atMost: number },
   ): Promise<Item[]> {
@@ -47,7 +34,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
     do {
       const limit = Number.isFinite(atMost) ? { Limit: atMost - items.length } : {};
       const query = new QueryCommand({ ...common, ...input, ...limit, ...(start && { ExclusiveStartKey: start }) });
-      const page: QueryCommandOutput = count(operation, await client.send(query));
+      const page: QueryCommandOutput = await client.send(query);
       for (const item of page.Items ?? []) {
         const decoded = decodeItem(item);
         items.push(decoded);
@@ -60,7 +47,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
   }
 
   return {
-    get: batchedGets(client, tableName, (units) => onCapacity?.('get', units)),
+    get: batchedGets(client, tableName),
 
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
@@ -68,16 +55,14 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
       const { atMost = Number.POSITIVE_INFINITY, maxBytes, keysOnly } = range;
       const projection = keysOnly && { ProjectionExpression: '#p, #s', ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort } };
       // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query requests one more item.
-      const items = await pages('query', { ...condition, ...projection, ConsistentRead: true }, { atMost: atMost + 1, maxBytes });
+      const items = await pages({ ...condition, ...projection, ConsistentRead: true }, { atMost: atMost + 1, maxBytes });
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 
     async put(item, condition) {
       const expression = new ExpressionBuilder();
       const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
-      const output = await held(client.send(command));
-      if (output) count('put', output);
-      return output !== false;
+      return (await held(client.send(command))) !== false;
     },
 
     async update(key, change, condition) {
@@ -91,15 +76,13 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
         ...expression.bindings(),
       });
       const output = await held(client.send(command));
-      return output ? decodeItem(count('update', output).Attributes ?? {}) : undefined;
+      return output ? decodeItem(output.Attributes ?? {}) : undefined;
     },
 
     async delete(key, condition) {
       const expression = new ExpressionBuilder();
       const command = new DeleteItemCommand({ ...common, Key: encodeKey(key), ...expression.condition(condition), ...expression.bindings() });
-      const output = await held(client.send(command));
-      if (output) count('delete', output);
-      return output !== false;
+      return (await held(client.send(command))) !== false;
     },
 
     async queryDirty(cluster, until, limit) {
@@ -109,7 +92,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
         ExpressionAttributeNames: { '#p': dirtyIndex.partition, '#s': dirtyIndex.sort },
         ExpressionAttributeValues: { ':p': encodeValue(key), ':s': encodeValue(until) },
       });
-      const found = await Promise.all(dirtyKeysOf(cluster).map((key) => pages('queryDirty', input(key), { atMost: limit })));
+      const found = await Promise.all(dirtyKeysOf(cluster).map((key) => pages(input(key), { atMost: limit })));
       const items = found.flat().map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
       return items.sort((a, b) => a.dirtyAt - b.dirtyAt).slice(0, limit);
     },
@@ -120,7 +103,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, { onCapac
         ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort },
         ...(after && { ExclusiveStartKey: encodeKey(after) }),
       };
-      const output = count('scanKeys', await client.send(new ScanCommand({ ...common, ...input })));
+      const output = await client.send(new ScanCommand({ ...common, ...input }));
       const last = output.LastEvaluatedKey;
       return { keys: (output.Items ?? []).map(keyOf), next: last && keyOf(last) };
     },

@@ -10,6 +10,7 @@ import { createTable } from '#infra/local/create-table.ts';
 import { meterTable } from '#infra/local/table-meter.ts';
 import { unmeteredTable } from '#infra/local/unmetered-table.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
+import { countCapacity } from '#test/support/count-capacity.ts';
 
 it('the table’s metrics contain the units of its users, and not those of the console', async () => {
   const store = metricsStore();
@@ -26,16 +27,17 @@ it('the table’s metrics contain the units of its users, and not those of the c
   });
   await createTable(client, tableName);
 
-  const units = { get: 0, put: 0 };
-  const table = dynamoTable(client, tableName, { onCapacity: (operation, n) => (units[operation as 'get' | 'put'] += n) });
+  const units = { GetItem: 0, BatchGetItem: 0, PutItem: 0 };
+  countCapacity(client, (command, n) => (units[command as keyof typeof units] += n));
+  const table = dynamoTable(client, tableName);
   await table.put({ pk: 'a', sk: 'b', text: 'x'.repeat(1_500) });
   for (let i = 0; i < 3; i++) expect(await table.get({ pk: 'a', sk: 'b' })).toMatchObject({ text: expect.stringMatching(/^x{1500}$/) });
   await Promise.all(['b', 'c'].map((sk) => table.get({ pk: 'a', sk })));
   for (let i = 0; i < 5; i++) await unmeteredTable(endpoint).get({ pk: 'a', sk: 'b' });
 
   meter.stop();
-  expect(store.total('ConsumedReadCapacityUnits')).toBe(units.get);
-  expect(units).toEqual({ get: 5, put: 2 });
-  expect(store.total('ConsumedWriteCapacityUnits')).toBe(units.put);
+  expect(store.total('ConsumedReadCapacityUnits')).toBe(units.GetItem + units.BatchGetItem);
+  expect(units).toEqual({ GetItem: 3, BatchGetItem: 2, PutItem: 2 });
+  expect(store.total('ConsumedWriteCapacityUnits')).toBe(units.PutItem);
   expect(store.total('ReadThrottleEvents')).toBe(0);
 });

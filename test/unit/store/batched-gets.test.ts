@@ -20,7 +20,7 @@ function fakeTable() {
       const answer = (): void => resolve(input.Key ? { Item: item(keys[0] as string) } : { Responses: { t: keys.map(item) } });
       calls.push({ keys, answer, fail: reject });
     });
-  const get = batchedGets({ send } as unknown as DynamoDBClient, 't', () => {});
+  const get = batchedGets({ send } as unknown as DynamoDBClient, 't');
   return { calls, get: async (sk: string) => (await get({ pk: 'p', sk }))?.['call'] };
 }
 
