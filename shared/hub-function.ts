@@ -4,7 +4,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { queueDirectory } from './clusters/queue-directory.ts';
 import { readHubSettings } from './hub-settings.ts';
-import { type Received, received, retrySoon } from './queue/visibility.ts';
+import { type Received, retrySoon } from './queue/visibility.ts';
 import { dynamoTable } from './store/dynamodb/dynamodb.ts';
 import { emfMetrics } from './telemetry/emf.ts';
 import { invocations } from './telemetry/invocation.ts';
@@ -15,7 +15,7 @@ export type HubFunction = ReturnType<typeof hubFunction>;
 export function hubFunction(stage: 'ingest' | 'sync' | 'sweep', dynamodb: DynamoDBClient, sqs: SQSClient) {
   const settings = readHubSettings(process.env);
   const table = dynamoTable(dynamodb, settings.tableName);
-  const directory = queueDirectory(table, sqs, settings.queues);
+  const directory = queueDirectory(table, sqs);
   // Lambda would wrap a line of console.log, and CloudWatch would find no metrics in it.
   const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
   const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
@@ -35,7 +35,7 @@ export function queueHandler({ directory, invocation, deps }: HubFunction, queue
     if (!first) return { batchItemFailures: [] };
     try {
       const cluster = await directory.clusterOf(first.eventSourceARN);
-      const messages = Records.map(received);
+      const messages = Records.map((record) => ({ ...record, receives: Number(record.attributes.ApproximateReceiveCount) }));
       const failed = await consume(cluster, messages, Date.now() + context.getRemainingTimeInMillis());
       await retrySoon({ queue: directory.queues(cluster, undefined)[queue], log, random: Math.random }, messages, failed);
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };

@@ -87,7 +87,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
       table,
       sqs,
       dynamodb,
-      directory: queueDirectory(table, sqs, {}),
+      directory: queueDirectory(table, sqs),
       connectionsFile: undefined,
       now: tableClock(dynamodb),
     };
@@ -103,7 +103,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
     table,
     sqs,
     dynamodb,
-    directory: queueDirectory(table, sqs, {}),
+    directory: queueDirectory(table, sqs),
     connectionsFile: local.connectionsFile,
     consoleUrl: local.consoleUrl,
     now: tableClock(dynamodb),

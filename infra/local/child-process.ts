@@ -9,7 +9,7 @@ export interface Report {
   readonly connections?: { readonly [cluster: string]: Connection };
 }
 
-export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS', exports: 'EXPORTS' } as const;
+export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS', exports: 'EXPORTS', queues: 'QUEUES' } as const;
 
 /** Returns port number `i` of this process: its former port, or 0 for any free port. */
 export const portOf = (i: number): number => Number(process.env[childEnv.ports]?.split(',')[i] ?? 0);

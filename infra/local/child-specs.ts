@@ -40,7 +40,7 @@ export function hubProcesses(hub: LocalHub): ChildSpec[] {
   const env = child({
     ...aws(hub),
     [hubEnv.tableName]: tableName,
-    [hubEnv.queues]: JSON.stringify(hub.queues),
+    [childEnv.queues]: JSON.stringify(hub.queues),
     [hubEnv.connectionsFile]: hub.connections.all,
   });
   return ['ingest', 'sync', 'sweep'].map((name) => ({ name, entry: `infra/local/${name}.main.ts`, env }));

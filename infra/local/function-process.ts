@@ -1,9 +1,8 @@
 /** The process of a Lambda function: the real handler behind an event source mapping for each cluster's queue. */
 import type { QueueUrls } from '#shared/clusters/record.ts';
-import { hubEnv } from '#shared/contract/env.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
-import { onStop, report, writeLine } from './child-process.ts';
+import { childEnv, onStop, report, writeLine } from './child-process.ts';
 import { visibility } from './create-queues.ts';
 import { type SqsFunction, startEventSourceMapping } from './event-source-mapping.ts';
 
@@ -19,7 +18,7 @@ export interface FunctionOptions {
 export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
   const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
-  const queues = JSON.parse(process.env[hubEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
+  const queues = JSON.parse(process.env[childEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
   let running = 0;
   const counted: SqsFunction = async (event, context) => {
     metrics.put({ FunctionName: name }, 'ConcurrentExecutions', ++running);

@@ -16,11 +16,11 @@ export interface QueueDirectory {
 }
 
 /**
- * `local` are the queues of a local run, which are not looked up. Answers are kept, because a queue never changes its cluster. A cluster that was removed
- * and added again has other queues. They appear as a new ARN, or as other URLs in its record.
+ * Answers are kept, because a queue never changes its cluster. A cluster that was removed and added again has other queues. They appear as a new ARN, or as
+ * other URLs in its record.
  */
-export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [cluster: string]: QueueUrls }): QueueDirectory {
-  const known = new Map<string, { readonly events: string | undefined; readonly queues: SqsQueues }>();
+export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
+  const known = new Map<string, { readonly events: string; readonly queues: SqsQueues }>();
   const owners = new Map<string, string>();
   const make = (urls: QueueUrls): SqsQueues => ({
     events: sqsQueue(sqs, urls.events),
@@ -28,12 +28,10 @@ export function queueDirectory(table: Table, sqs: SQSClient, local: { readonly [
     parked: sqsQueue(sqs, urls.parked),
     quarantine: sqsQueue(sqs, urls.quarantine),
   });
-  // The queues of a local run override the URLs in records.
-  for (const [cluster, urls] of Object.entries(local)) known.set(cluster, { events: undefined, queues: make(urls) });
 
   function queues(cluster: string, urls: QueueUrls | undefined): SqsQueues {
     const held = known.get(cluster);
-    if (held && (!urls || held.events === undefined || held.events === urls.events)) return held.queues;
+    if (held && (!urls || held.events === urls.events)) return held.queues;
     if (!urls) throw new Error(`cluster ${cluster} has no queues: it is not registered`);
     const made = make(urls);
     known.set(cluster, { events: urls.events, queues: made });

@@ -31,8 +31,6 @@ export const hubEnv = {
   hubName: 'HUB_NAME',
   /** The metrics of each cluster: `few` or `all` (default). */
   clusterMetrics: 'CLUSTER_METRICS',
-  /** Queues as JSON: cluster id → { events, syncs, parked, quarantine } URLs. */
-  queues: 'QUEUES',
   /** Local runs only: a file with the clusters' connections by id. */
   connectionsFile: 'KUBE_CONNECTIONS_FILE',
 } as const;

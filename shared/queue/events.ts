@@ -136,24 +136,19 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
 }
 
 /** Encodes the refused entries of a message as a separate message. An operator can redrive it after a fix without effect on other objects. */
-export function encodeRefused({ cluster, session, uid, firstListVersion: base, kind, asOf, refused }: Exclude<Events, Heartbeat>): string {
-  const entries = refused.map(({ entry }) => entry);
-  return encodeMessage({ v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries } as LiveMessage);
-}
+export const encodeRefused = (events: Exclude<Events, Heartbeat>): string =>
+  encodeLive(
+    events,
+    events.refused.map(({ entry }) => entry),
+  );
 
 /** Encodes the message that returns entries of an output kind for their second look. */
-export function encodeSecondLook({
-  cluster,
-  session,
-  uid,
-  firstListVersion: base,
-  kind,
-  asOf,
-  entries,
-}: Omit<LiveOutputs, 'type' | 'refused'>): string {
-  const message: LiveMessage = { v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries: entries.map(outputEntry) };
-  return encodeMessage(message);
-}
+export const encodeSecondLook = (events: Omit<LiveOutputs, 'type' | 'refused'>): string => encodeLive(events, events.entries.map(outputEntry));
+
+type Header = Pick<Exclude<Events, Heartbeat>, 'cluster' | 'session' | 'uid' | 'firstListVersion' | 'kind' | 'asOf'>;
+
+const encodeLive = ({ cluster, session, uid, firstListVersion: base, kind, asOf }: Header, entries: readonly object[]): string =>
+  encodeMessage({ v: messageVersion, cluster, session, uid, base, type: 'live', kind, asOf, entries } as LiveMessage);
 
 const speakerOf = ({ cluster, session, uid, base, wentBackAt }: EventsHeader): Speaker => ({
   cluster,

@@ -13,21 +13,6 @@ export interface Received {
   readonly receives: number;
 }
 
-/** Reads a record of Lambda's event. */
-export const received = ({
-  messageId,
-  receiptHandle,
-  body,
-  attributes,
-}: Pick<Received, 'messageId' | 'receiptHandle' | 'body'> & {
-  readonly attributes: { readonly ApproximateReceiveCount: string };
-}): Received => ({
-  messageId,
-  receiptHandle,
-  body,
-  receives: Number(attributes.ApproximateReceiveCount),
-});
-
 /** Returns the delay in whole seconds. `random` is in [0, 1). */
 export function retryDelaySeconds(receives: number, random: number, { retryDelaySeconds: base, maxRetryDelaySeconds }: RunLimits): number {
   return Math.max(1, Math.round(Math.min(maxRetryDelaySeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));

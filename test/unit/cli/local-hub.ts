@@ -40,7 +40,7 @@ export async function localHub() {
     folder,
     sqs,
     dynamodb,
-    directory: queueDirectory(table, sqs, {}),
+    directory: queueDirectory(table, sqs),
     addresses: { tableUrl, queuesUrl, tableName, region },
     async register(id: string): Promise<void> {
       const { urls: made, eventsArn, syncsArn } = await createQueues(sqs, queuesUrl, region, id);
