@@ -2,12 +2,13 @@
  * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: selects the namespaces whose Services a cluster may export. The switch is audited, and takes
  * effect within seconds. Without a value the command prints the cluster's state in the set.
  */
+
+import { firstOverlap } from '#infra/config/overlaps.ts';
 import { isMember, namespacesText, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { firstOverlap } from '#shared/kube/cidr.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';

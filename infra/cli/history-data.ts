@@ -1,9 +1,9 @@
 /** The history of a service, and its addresses at a time, as data for programs. The schemas are infra/cli/schemas/{history,addresses}.schema.json. */
 
+import { effectiveMs } from '#infra/history/record-facts.ts';
 import { type Filter, filtered, recordKind } from '#infra/history/sentences.ts';
 import type { Then } from '#infra/history/then.ts';
-import type { PodMoves } from '#shared/history/history-record.ts';
-import { effectiveMs, type HistoryRecord } from '#shared/history/history-record.ts';
+import type { HistoryRecord, PodMoves } from '#shared/history/history-record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { apiVersion } from './explanation-data.ts';

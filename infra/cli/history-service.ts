@@ -3,6 +3,7 @@
 import { writerFacts } from '#infra/explain/writer-facts.ts';
 import { type Link, missingRecords } from '#infra/history/missing-records.ts';
 import { whyNotKnown } from '#infra/history/not-known.ts';
+import { effectiveMs, isOfCluster } from '#infra/history/record-facts.ts';
 import { withRepeatsCounted } from '#infra/history/repeats.ts';
 import { exactTime, type Filter, type Told, tell } from '#infra/history/sentences.ts';
 import { switchesThen } from '#infra/history/switches-then.ts';
@@ -13,7 +14,7 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { writersFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { addressesOf } from '#shared/history/addresses.ts';
-import { effectiveMs, type HistoryRecord, isOfCluster } from '#shared/history/history-record.ts';
+import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { decodeRecord } from '#shared/history/text.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';

@@ -1,7 +1,7 @@
 /** Which clusters of clusters.yaml are in the set, what they register of it, and the rules about them together. */
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
-import { firstOverlap } from '#shared/kube/cidr.ts';
 import type { ClusterConfig, ClustersetConfig, Config } from './config.ts';
+import { firstOverlap } from './overlaps.ts';
 
 type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports' | 'region'>;
 

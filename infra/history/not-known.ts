@@ -1,5 +1,6 @@
 /** The reasons why the addresses at a time are unknown. */
-import { effectiveMs, followsCutShort, type HistoryRecord, isOfCluster } from '#shared/history/history-record.ts';
+import type { HistoryRecord } from '#shared/history/history-record.ts';
+import { effectiveMs, followsCutShort, isOfCluster } from './record-facts.ts';
 import { exactTime } from './sentences.ts';
 
 /** Facts about the Service and its cluster that the records lack. */

@@ -1,8 +1,9 @@
 /** Renders a record as sentences. */
 
 import { inEndpoints } from '#shared/history/addresses.ts';
-import { effectiveMs, type HistoryRecord, type Move, type PodMoves } from '#shared/history/history-record.ts';
+import type { HistoryRecord, Move, PodMoves } from '#shared/history/history-record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
+import { effectiveMs } from './record-facts.ts';
 
 export interface Told {
   readonly atMs: number;

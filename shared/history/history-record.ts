@@ -74,15 +74,6 @@ export interface HistoryRecord {
 /** `gap` begins with it if the run took over the lease of a worker that had not ended. */
 export const cutShort = 'a run before this one was cut short: what it changed may be missing';
 
-export const followsCutShort = ({ gap }: HistoryRecord): boolean => gap?.startsWith(cutShort) ?? false;
-
-/** Returns the time since which the API server has the changes of the record. */
-export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
-
-/** Returns true if the run read or wrote the Service's outputs in the cluster. */
-export const isOfCluster = ({ writes, changes, more, isFirst, writer }: HistoryRecord): boolean =>
-  writes.endpoints + writes.slices + changes.length + more > 0 || isFirst === true || writer !== undefined;
-
 /** Returns false for a record without facts for a reader. */
 export const isWorthKeeping = (r: HistoryRecord): boolean =>
   r.writes.endpoints + r.writes.slices > 0 ||

@@ -29,16 +29,3 @@ export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
   const hostBits = BigInt(Math.max(a.hostBits, b.hostBits));
   return a.family === b.family && a.network >> hostBits === b.network >> hostBits;
 }
-
-/** The first two ranges that have an address in common. */
-export function firstOverlap(a: readonly string[] = [], b: readonly string[] = []): readonly [string, string] | undefined {
-  for (const one of a) {
-    const range = parseCidr(one);
-    const other = b.find((text) => {
-      const parsed = parseCidr(text);
-      return range && parsed && cidrsOverlap(range, parsed);
-    });
-    if (other) return [one, other];
-  }
-  return undefined;
-}

@@ -1,0 +1,11 @@
+/** What a record says of the state around its run. */
+import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
+
+export const followsCutShort = ({ gap }: HistoryRecord): boolean => gap?.startsWith(cutShort) ?? false;
+
+/** Returns the time since which the API server has the changes of the record. */
+export const effectiveMs = ({ acceptedMs, endedMs }: HistoryRecord): number => acceptedMs ?? endedMs;
+
+/** Returns true if the run read or wrote the Service's outputs in the cluster. */
+export const isOfCluster = ({ writes, changes, more, isFirst, writer }: HistoryRecord): boolean =>
+  writes.endpoints + writes.slices + changes.length + more > 0 || isFirst === true || writer !== undefined;
