@@ -98,8 +98,6 @@ export const fleetDashboard: Dashboard = {
       widgets: [
         lines('Events', 'Count', [
           of('EventsIn', 'Sum', 'objects'),
-          of('EventsStale', 'Sum', 'stale'),
-          of('EventsSuspect', 'Sum', 'suspect'),
           of('ObjectsTooLarge', 'Sum', 'too large'),
           of('PodsTooLarge', 'Sum', 'pods of a namespace too large'),
         ]),
@@ -112,12 +110,7 @@ export const fleetDashboard: Dashboard = {
           of('SyncsConflict', 'Sum', 'conflicts'),
         ]),
         lines('Writes', 'Count', [of('WritesEndpoints', 'Sum', 'Endpoints'), of('WritesSlices', 'Sum', 'EndpointSlices')]),
-        lines('Services that opt in', 'Count', [
-          of('WritesOptIn', 'Sum', 'writes of their slices'),
-          of('HandOverDeletes', 'Sum', 'deletes of hand-overs'),
-          of('HandOversWaiting', 'Sum', 'waiting hand-overs'),
-          of('OptInHeld', 'Sum', 'invalid annotations'),
-        ]),
+        lines('Services that opt in', 'Count', [of('HandOversWaiting', 'Sum', 'waiting hand-overs'), of('OptInHeld', 'Sum', 'invalid annotations')]),
       ],
     },
     {

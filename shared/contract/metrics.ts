@@ -19,8 +19,6 @@ export interface Metric {
 
 export const metrics = {
   EventsIn: { unit: 'Count', help: 'objects that reached ingest in events messages' },
-  EventsStale: { unit: 'Count', help: 'entries that were older than the snapshot' },
-  EventsSuspect: { unit: 'Count', help: 'entries refused because a newer list lacks their object' },
   ObjectsTooLarge: { unit: 'Count', help: 'entries left out because their object does not fit an item of the table' },
   Quarantined: { unit: 'Count', help: 'messages moved to quarantine because they are unreadable or not trusted' },
   MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed; the queue delivers them again' },
@@ -46,8 +44,6 @@ export const metrics = {
   WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },
   WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices, also for Services that opt in and for imports' },
   WritesImports: { unit: 'Count', help: 'writes of imports’ slices, which WritesSlices includes' },
-  WritesOptIn: { unit: 'Count', help: 'writes of slices for Services that opt in, which WritesSlices includes' },
-  HandOverDeletes: { unit: 'Count', help: 'deleted slices and Endpoints of a Service’s former writer' },
   HandOversWaiting: {
     unit: 'Count',
     help: 'runs that kept slices of a Service’s former writer because the next writer’s slices did not serve every ready address for 30 s',

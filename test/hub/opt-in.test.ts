@@ -269,7 +269,7 @@ describe('a service whose selector is removed', () => {
     small.world.store.apply(annotated('app=a'));
     await passWithoutGap(small, 5, four);
     const counted = (...names: readonly string[]) => names.map((name) => small.world.metrics.get(name) ?? 0);
-    expect(counted('WritesOptIn', 'HandOverDeletes', 'WritesSlices', 'WritesEndpoints', 'OptInHeld')).toEqual([1, 2, 2, 1, 0]);
+    expect(counted('WritesSlices', 'WritesEndpoints', 'OptInHeld')).toEqual([2, 1, 0]);
     expect(served(slices(small.world))).toEqual([...four, '192.0.2.1']);
     expect(
       slices(small.world)

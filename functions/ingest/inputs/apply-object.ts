@@ -23,16 +23,9 @@ export async function applyObject(
   let before = known ? known.record : await readObject(store, kind, namespace, name);
   for (;;) {
     const plan = planObject(kind, before, entry);
-    if (plan.kind === 'stale') {
-      deps.metrics.put('EventsStale', 1, { cluster: cluster.id });
-      notifyAgain(context, kind, entry, plan.stored);
-      return;
-    }
-    if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) {
-      // A newer list does not have the object. Its deletion may not be sent again, so the object would exist here for good.
-      deps.metrics.put('EventsSuspect', 1, { cluster: cluster.id });
-      return;
-    }
+    if (plan.kind === 'stale') return notifyAgain(context, kind, entry, plan.stored);
+    // A newer list does not have the object. Its deletion may not be sent again, so the object would exist here for good.
+    if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) return;
     const record = await recordOf(context, kind, entry, plan);
     if (!record) return;
     effects.recordWrite(kind, namespace);

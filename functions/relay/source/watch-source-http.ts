@@ -1,4 +1,5 @@
 /** The relay's reads over HTTP: lists in pages, and watches as streams of lines. */
+import { parsePage } from '#shared/cluster-api/api-answer.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { collectionPath } from '#shared/cluster-api/resources.ts';
 import { errorOfStatus, statusError } from '#shared/cluster-api/status.ts';
@@ -35,14 +36,8 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, maxLineL
     async list(kind, { limit, continue: token, maxBytes }, signal) {
       const query = { limit, continue: token };
       const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });
-      const page = parse<WireList | null>(body);
-      if (!page?.metadata || !Array.isArray(page.items ?? [])) throw new MalformedAnswer(`the list of ${kind} has no metadata or items`);
-      const { resourceVersion = '', continue: next } = page.metadata;
-      if (next !== undefined && (typeof next !== 'string' || (next !== '' && next === token)))
-        throw new MalformedAnswer(
-          `a page of the list of ${kind} has ${JSON.stringify(next)} as the token of the next page, and was read with ${token}`,
-        );
-      const items = page.items ?? [];
+      const { resourceVersion, items, continue: next } = parsePage<KubeObject>(body);
+      if (next !== undefined && next === token) throw new MalformedAnswer(`a page of the list of ${kind} names itself as the next page`);
       if (!items.every(isNamed)) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
       return { resourceVersion, items, bytes: body.length, ...(next && { continue: next }) };
     },
@@ -61,11 +56,6 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, maxLineL
       }
     },
   };
-}
-
-interface WireList {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items?: readonly KubeObject[] | null;
 }
 
 function readEvent(line: Buffer): WatchEvent {
@@ -88,8 +78,8 @@ function readEvent(line: Buffer): WatchEvent {
 }
 
 /** Returns true if the object has a name. The hub refuses the whole message of an object without one. */
-const isNamed = (object: KubeObject | null): boolean =>
-  typeof object?.metadata?.name === 'string' && object.metadata.name !== '' && typeof (object.metadata.namespace ?? '') === 'string';
+const isNamed = (object: KubeObject): boolean =>
+  typeof object.metadata?.name === 'string' && object.metadata.name !== '' && typeof (object.metadata.namespace ?? '') === 'string';
 
 /** The timer runs only while the reader waits for the server: the time that an event takes to be handled is not the server's silence. */
 async function* withIdleTimer(stream: HttpStream, clock: Clock, idleMs: number): AsyncGenerator<Buffer> {

@@ -26,7 +26,6 @@ export function reportMetrics(
   if (server?.writes.Endpoints) deps.metrics.put('WritesEndpoints', server.writes.Endpoints, { cluster });
   if (slices > 0) deps.metrics.put('WritesSlices', slices, { cluster });
   if (imported && imported.slices > 0) deps.metrics.put('WritesImports', imported.slices, { cluster });
-  if (server?.writesOptIn) deps.metrics.put('WritesOptIn', server.writesOptIn, { cluster });
   const waiting = all.filter((o) => o.kind === 'requeued').length;
   const failed = all.filter((o) => o.kind === 'failed');
   if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });

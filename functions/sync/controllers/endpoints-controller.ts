@@ -59,7 +59,7 @@ async function applyWrite({ api, server }: Run, write: EndpointsWrite, current: 
     if (!current) return;
     await deleteAsSeen(api, 'Endpoints', current);
     server.recordAbsent('Endpoints', current);
-    server.countWrite('Endpoints', undefined, 'delete');
+    server.countWrite('Endpoints', 'delete');
     return;
   }
   server.recordPresent('Endpoints', await (write.verb === 'create' ? api.create('Endpoints', write.object) : api.replace('Endpoints', write.object)));

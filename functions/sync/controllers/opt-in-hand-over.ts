@@ -201,8 +201,7 @@ async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise
   run.assertTimeToWrite();
   await deleteIfThere(run.api, kind, object);
   run.server.recordDeleted(kind, object);
-  run.server.countWrite(kind, kind === 'EndpointSlice' ? object : undefined, 'delete');
-  run.deps.metrics.put('HandOverDeletes', 1, { cluster: run.key.cluster });
+  run.server.countWrite(kind, 'delete');
 }
 
 /** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */

@@ -148,7 +148,7 @@ async function update(run: Run, slice: EndpointSlice): Promise<void> {
 
 function noteWritten(run: Run, slice: EndpointSlice, verb: 'create' | 'update'): void {
   run.server.recordPresent('EndpointSlice', slice);
-  run.server.countWrite('EndpointSlice', slice);
+  run.server.countWrite('EndpointSlice');
   observeChange(run, verb);
 }
 
@@ -156,7 +156,7 @@ async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   run.assertTimeToWrite();
   await deleteAsSeen(run.api, 'EndpointSlice', slice);
   run.server.recordAbsent('EndpointSlice', slice);
-  run.server.countWrite('EndpointSlice', slice, 'delete');
+  run.server.countWrite('EndpointSlice', 'delete');
   observeChange(run, 'delete');
 }
 

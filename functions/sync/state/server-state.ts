@@ -1,6 +1,5 @@
 /** The objects that a run has seen on the API server. They are saved if the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
@@ -23,8 +22,6 @@ export class ServerState {
   readonly writes = { Endpoints: 0, EndpointSlice: 0 };
   /** Successful deletes, which `writes` counts too. */
   readonly deletes = { Endpoints: 0, EndpointSlice: 0 };
-  /** Writes of slices of Services that opt in. */
-  writesOptIn = 0;
   /** When the API server had accepted the last of them. */
   lastWriteMs: number | undefined;
 
@@ -90,11 +87,10 @@ export class ServerState {
     this.recordAbsent(kind, object);
   }
 
-  countWrite(kind: OutputKind, slice?: Pick<EndpointSlice, 'metadata'>, verb: 'write' | 'delete' = 'write'): void {
+  countWrite(kind: OutputKind, verb: 'write' | 'delete' = 'write'): void {
     this.needsLeaseCheck = true;
     this.writes[kind]++;
     if (verb === 'delete') this.deletes[kind]++;
-    if (slice && isOptInSlice(slice)) this.writesOptIn++;
     this.lastWriteMs = this.#now();
   }
 
