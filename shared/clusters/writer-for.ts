@@ -51,7 +51,7 @@ function decide(service: Service | undefined, cluster: WriterSwitches, controlle
     case 'opt-in':
       return ofAnnotation(reason, cluster, controller);
     case 'invalid-annotation':
-      return nobody('annotation', `${reason}; its slices stay as they are`);
+      return nobody('invalid annotation', `${reason}; its slices stay as they are`);
     case 'none':
       return ofNone(service, reason);
   }

@@ -355,6 +355,7 @@ describe('a Service without a writer', () => {
       await cause.click();
       await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^fraud/), expect.stringMatching(/^cart/)]);
       expect(await page.locator('#filter').inputValue()).toBe('no writer');
+      expect(await page.locator('.picker li .writer.bad').allTextContents()).toEqual(['no writer: opt-in is off', 'no writer: opt-in is off']);
     } finally {
       await command('cluster', 'opt-in', 'demo-1', 'active', '--override');
     }

@@ -1,6 +1,6 @@
 /** The package's content, its size, and its commands in an empty folder on the machine's own Node. */
 import { execFile } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,6 +20,10 @@ const sizeOf = async (folder: string): Promise<number> => Number((await promisif
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 describe('the package', () => {
+  it('packing leaves no programs in dist, so that npx in a checkout runs the sources', async () => {
+    expect(await readdir('dist')).not.toContain('programs');
+  });
+
   it('the archive contains built files and documents, and neither tests nor sources', async () => {
     const files = (await promisify(execFile)('tar', ['-tzf', installed.tarball])).stdout.trim().split('\n');
     const known = [

@@ -93,7 +93,8 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
     const { namespace, name, type, writer, why, selected, ready } = entry;
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
-    const by = h('span', { class: 'writer', title: why }, writer);
+    const isBad = hasNoWriter(entry) || entry.differs;
+    const by = h('span', { class: `writer${isBad ? ' bad' : ''}`, title: why }, entry.differs ? `${writer}, differs` : writer);
     const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
     const state = selected === 0 ? undefined : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
     const attributes = { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined };

@@ -49,7 +49,7 @@ describe('who writes the endpoints of a service', () => {
       'an invalid annotation',
       annotated('a in (b)'),
       { optIn: 'active' },
-      /^no writer: annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
+      /^no writer: invalid annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
     ],
     ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no selector \| .*by hand or by another controller$/],
     ['an ExternalName', annotated('app=a', { type: 'ExternalName', selector: undefined }), {}, /^no writer \| .*ExternalName/],
