@@ -1,6 +1,7 @@
 /** The command-line program, from its arguments to the exit code. A command's code is loaded when the command runs, so help and mistakes are answered at once. */
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError, Help } from 'commander';
+import { wrapped } from '#infra/cli/line-wrap.ts';
 import { printable } from '#infra/cli/printable.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { installation, packageName } from '#infra/installation.ts';
@@ -108,7 +109,7 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // The library has already printed a mistake on the command line.
-    if (!(error instanceof CommanderError)) console.error(linesOf(error));
+    if (!(error instanceof CommanderError)) console.error(errorText(error, process.stderr.isTTY ? process.stderr.columns : undefined));
   }
 }
 
@@ -117,8 +118,9 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 }
 
-/** The mistakes of a clusters file are lines of their own, each with its place. */
-function linesOf(error: unknown): string {
-  const text = (error instanceof Error ? error.message : String(error)).split('\n').map(printable).join('\n');
-  return error instanceof Error && error.name === 'YamlProblems' ? text : `error: ${text}`;
+/** The mistakes of a clusters file are lines of their own, each with its place. A width wraps the lines. */
+export function errorText(error: unknown, width?: number): string {
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
+  const lines = (name === 'YamlProblems' ? message : `error: ${message}`).split('\n').map(printable);
+  return (width === undefined ? lines : lines.flatMap((line) => wrapped(line, width))).join('\n');
 }

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { program } from '#infra/command/program.ts';
+import { errorText, program } from '#infra/command/program.ts';
 
 interface Answer {
   readonly code: number;
@@ -32,6 +32,14 @@ function helpOf(command: Command, width = 80): string {
   command.outputHelp();
   return text;
 }
+
+it('an error wraps between words at the width of a terminal, and is one line in a pipe', () => {
+  const error = new Error('which service of demo-1? there are payments/fraud, payments/ledger, shop/ads, shop/cart');
+  expect(errorText(error)).toBe(`error: ${error.message}`);
+  const lines = errorText(error, 60).split('\n');
+  expect(lines.map((line) => line.length > 60)).toEqual([false, false]);
+  expect(lines.map((line) => line.trim()).join(' ')).toBe(`error: ${error.message}`);
+});
 
 describe('help', () => {
   it('the command has every subcommand in the documents', () => {
