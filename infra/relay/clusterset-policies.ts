@@ -12,7 +12,7 @@ import {
   importManagedBy,
   mcsGroup,
 } from '#shared/contract/clusterset-names.ts';
-import { importsManager, mcsServiceLabel, sourceClusterLabel } from '#shared/contract/managed-by.ts';
+import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/contract/managed-by.ts';
 import { addsNo, annotationOf, labelOf, type Named, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
 import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
@@ -30,7 +30,7 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
     conditions: [isImported],
     variables: [
       { name: 'ranges', expression: JSON.stringify(inOrder(tasks.sources)) },
-      { name: 'source', expression: labelOf('variables.target', sourceClusterLabel) },
+      { name: 'source', expression: labelOf('variables.target', labelSourceCluster) },
       { name: 'cidrs', expression: 'variables.source in variables.ranges ? variables.ranges[variables.source].map(c, cidr(c)) : []' },
     ],
     validations: [...importedSliceRules, takesImports(namespace, tasks)],
@@ -76,7 +76,7 @@ function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): R
   };
 }
 
-const isOfImports = (it: string): string => `${manager(it)} == '${importsManager}'`;
+const isOfImports = (it: string): string => `${manager(it)} == '${importsManagedBy}'`;
 const isInBoth = (of: (it: string) => string): string => `(${onWrite(of('object'))}) && (${onOld(of('oldObject'))})`;
 
 /** For the policy of the other slices. It sees a slice that becomes one of an import, or was one. */
@@ -85,11 +85,11 @@ export const isNotImported: Named = { name: 'not-imported', expression: `!(${isI
 /** Also matches a slice that names a source cluster but belongs to no import. */
 const isImported: Named = {
   name: 'imported',
-  expression: `(request.operation != 'DELETE' && (${isOfImports('object')} || ${labelOf('object', sourceClusterLabel)} != '')) || (request.operation != 'CREATE' && ${isOfImports('oldObject')})`,
+  expression: `(request.operation != 'DELETE' && (${isOfImports('object')} || ${labelOf('object', labelSourceCluster)} != '')) || (request.operation != 'CREATE' && ${isOfImports('oldObject')})`,
 };
 
 const isDerivedName = (name: string): string => `${name}.matches('^${derivedPrefix}[0-9a-v]{10}$')`;
-const mcsService = (it: string): string => labelOf(it, mcsServiceLabel);
+const mcsService = (it: string): string => labelOf(it, labelMcsService);
 
 const importedSliceRules: readonly Rule[] = [
   { expression: isInBoth(isOfImports), message: 'a slice with a source cluster is an import’s, and stays one' },
@@ -100,7 +100,7 @@ const importedSliceRules: readonly Rule[] = [
   },
   {
     expression: onUpdate(
-      `${mcsService('object')} == ${mcsService('oldObject')} && ${labelOf('object', sourceClusterLabel)} == ${labelOf('oldObject', sourceClusterLabel)}`,
+      `${mcsService('object')} == ${mcsService('oldObject')} && ${labelOf('object', labelSourceCluster)} == ${labelOf('oldObject', labelSourceCluster)}`,
     ),
     message: 'a slice of an import stays with its import and its source cluster',
   },
@@ -147,7 +147,7 @@ const derivedServiceRules: readonly Rule[] = [
   {
     // Other controllers go by labels and annotations: one makes DNS records, another opens a Service to other clusters.
     expression: onWrite(
-      `(!has(object.metadata.annotations) || object.metadata.annotations.all(k, ${wasIn('annotations')})) && object.metadata.labels.all(k, k in ['${mcsServiceLabel}', '${importManagedBy.key}'] || ${wasIn('labels')})`,
+      `(!has(object.metadata.annotations) || object.metadata.annotations.all(k, ${wasIn('annotations')})) && object.metadata.labels.all(k, k in ['${labelMcsService}', '${importManagedBy.key}'] || ${wasIn('labels')})`,
     ),
     message: 'the writer adds no annotation to a Service, and no label of its own choice',
   },

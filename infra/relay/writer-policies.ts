@@ -2,7 +2,7 @@
  * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
-import { endpointsManagedByLabel, eventComponents, leaderAnnotation, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { annotationLeader, endpointsManagedByLabel, eventComponents, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { addsNo, labelOf, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
 import { clustersetPolicies, isNotImported } from './clusterset-policies.ts';
 import type { ClustersetTasks } from './clusterset-tasks.ts';
@@ -58,7 +58,7 @@ const isPod = (it: string): string => `has(${it}.targetRef) && ${it}.targetRef.k
 
 const managersOf = ({ builtIn, optIn }: WriterTasks): readonly string[] => [
   ...(builtIn ? [sliceManagedByLabel.value] : []),
-  ...(optIn ? [optInManager] : []),
+  ...(optIn ? [optInManagedBy] : []),
 ];
 const isManagedBy = (it: string, managers: readonly string[]): string =>
   managers.length === 1 ? `${manager(it)} == '${managers[0]}'` : `${manager(it)} in [${managers.map((m) => `'${m}'`).join(', ')}]`;
@@ -107,7 +107,7 @@ const endpointsRules: readonly Rule[] = [
   {
     // kube-controller-manager labels its own from 1.33 on only. Before, they point at pods, as hand-made ones do not, and serve no leader election.
     expression: onOld(
-      `${endpointsManager('oldObject')} == '${endpointsManagedByLabel.value}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', leaderAnnotation)} && ${pointsAtPods('oldObject')})`,
+      `${endpointsManager('oldObject')} == '${endpointsManagedByLabel.value}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', annotationLeader)} && ${pointsAtPods('oldObject')})`,
     ),
     message: `the writer changes and deletes only Endpoints that are labelled ${endpointsLabel}, or not labelled and point at pods alone`,
   },
@@ -117,7 +117,7 @@ const endpointsRules: readonly Rule[] = [
   },
   {
     expression: onWrite(
-      `!${isAnnotated('object', leaderAnnotation)} || (request.operation == 'UPDATE' && ${isAnnotated('oldObject', leaderAnnotation)})`,
+      `!${isAnnotated('object', annotationLeader)} || (request.operation == 'UPDATE' && ${isAnnotated('oldObject', annotationLeader)})`,
     ),
     message: 'the writer makes no leader-election record',
   },

@@ -1,5 +1,5 @@
 /** Checks what the writer may do in a cluster: the verbs of its ClusterRole (infra/relay/rbac.ts) and its admission policies. */
-import { optInManager, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { labelServiceName, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { ClusterApiError } from './errors.ts';
 import type { ClusterApi, Creatable, Right } from './port.ts';
 
@@ -67,7 +67,7 @@ const exampleSlice: Creatable<'EndpointSlice'> = {
   metadata: {
     name,
     namespace: 'default',
-    labels: { [serviceNameLabel]: name, [sliceManagedByLabel.key]: optInManager },
+    labels: { [labelServiceName]: name, [sliceManagedByLabel.key]: optInManagedBy },
     ownerReferences: [owner],
   },
   addressType: 'IPv4',

@@ -2,15 +2,15 @@
 export const endpointsManagedByLabel = { key: 'endpoints.kubernetes.io/managed-by', value: 'endpoint-controller' } as const;
 export const sliceManagedByLabel = { key: 'endpointslice.kubernetes.io/managed-by', value: 'endpointslice-controller.k8s.io' } as const;
 /** The value of slices for Services that opt in by annotation. Kubernetes does not touch slices of another manager. */
-export const optInManager = 'opt-in.fleet-endpoints';
+export const optInManagedBy = 'opt-in.fleet-endpoints';
 /** The value of slices with the endpoints of other clusters' exported Services. */
-export const importsManager = 'imports.fleet-endpoints';
-export const serviceNameLabel = 'kubernetes.io/service-name';
+export const importsManagedBy = 'imports.fleet-endpoints';
+export const labelServiceName = 'kubernetes.io/service-name';
 /** Labels of slices in the Multi-Cluster Services API: the ServiceImport's name, and the cluster of the slice's pods. */
-export const mcsServiceLabel = 'multicluster.kubernetes.io/service-name';
-export const sourceClusterLabel = 'multicluster.kubernetes.io/source-cluster';
+export const labelMcsService = 'multicluster.kubernetes.io/service-name';
+export const labelSourceCluster = 'multicluster.kubernetes.io/source-cluster';
 /** Annotation of Endpoints that serve as a lock for leader election, without addresses. */
-export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
+export const annotationLeader = 'control-plane.alpha.kubernetes.io/leader';
 /** Sources of the Events of the two controllers, endpoints first. */
 export const eventComponents = ['endpoint-controller', 'endpoint-slice-controller'] as const;
 

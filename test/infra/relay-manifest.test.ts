@@ -12,13 +12,11 @@ import { relayMonitoring } from '#infra/relay/prometheus-objects.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
 import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { endpointsManagedByLabel, eventComponents, leaderAnnotation, serviceNameLabel, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { annotationLeader, endpointsManagedByLabel, eventComponents, labelServiceName, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import {
-  annotationLeader,
   endpointsComponent,
   endpointsManagedBy,
   labelEndpointsManagedBy,
-  labelServiceName,
   labelSliceManagedBy,
   slicesComponent,
   slicesManagedBy,
@@ -200,7 +198,7 @@ describe('rights in the cluster', () => {
   it('the policies hold the writer to the labels that both controllers write', () => {
     expect(endpointsManagedByLabel).toEqual({ key: labelEndpointsManagedBy, value: endpointsManagedBy });
     expect(sliceManagedByLabel).toEqual({ key: labelSliceManagedBy, value: slicesManagedBy });
-    expect([serviceNameLabel, leaderAnnotation]).toEqual([labelServiceName, annotationLeader]);
+    expect([labelServiceName, annotationLeader]).toEqual(['kubernetes.io/service-name', 'control-plane.alpha.kubernetes.io/leader']);
     expect(eventComponents).toEqual([endpointsComponent, slicesComponent]);
     const policies = manifests.filter((m) => m.kind === 'ValidatingAdmissionPolicy').map((m) => m.metadata.name);
     expect(policies).toEqual(['slices', 'endpoints', 'events', 'protected'].map((what) => `fleet-endpoints-writer-${what}`));

@@ -6,7 +6,7 @@ import { afterForeignWrites } from '#shared/clusters/contested-service.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel, fieldManagerOf, optInManager, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { endpointsManagedByLabel, fieldManagerOf, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { contestedEvent } from '#shared/slices/outcome.ts';
@@ -21,7 +21,7 @@ export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject):
   if (!run.inputs.service?.spec?.selector || !isOurs(run, kind, object)) return;
   const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
   const { cluster } = run;
-  const atMs = run.managedBy === optInManager ? Math.max(cluster.modeSwitch.atMs, cluster.optInSince) : cluster.modeSwitch.atMs;
+  const atMs = run.managedBy === optInManagedBy ? Math.max(cluster.modeSwitch.atMs, cluster.optInSince) : cluster.modeSwitch.atMs;
   const manager = foreignManager(object, saved, { ...cluster, modeSwitch: { ...cluster.modeSwitch, atMs } });
   if (manager) run.foreignWrites.push({ kind, namespace: run.key.namespace, name: object.metadata.name, manager });
 }
