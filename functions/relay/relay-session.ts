@@ -15,12 +15,10 @@ import { Mutex } from './runtime/mutex.ts';
 import type { Identity } from './source/identify.ts';
 import { IdentityCheck } from './source/identity-check.ts';
 
-/** Delay after a failed heartbeat if a standby could take over, ms. The next heartbeat shows whether the queue is reachable. */
+/** Delay after a failed heartbeat, ms. The next heartbeat shows whether the queue is reachable, and whether a standby is to take over. */
 const beatAgainMs = 1_000;
 /** Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so it comes sooner than later heartbeats. */
 const returnMs = 15_000;
-/** The delay without a standby. It is longer, so a failing queue gets less load. */
-const beatAgainAloneMs = 5_000;
 
 export interface SessionDeps extends RelayDeps {
   /** Evaluated just before each send; absent without an election. */
@@ -70,7 +68,7 @@ export class Session {
 
   /** One heartbeat at a time, without retries: the next one has newer versions. */
   async #beat(signal: AbortSignal): Promise<void> {
-    const { source, queue, clock, meter, election, maySend } = this.#deps;
+    const { source, queue, clock, meter, maySend } = this.#deps;
     const { header } = this.outbox;
     let kubernetes: string | undefined;
     // The call is not awaited, because an API server that does not answer must not delay a heartbeat.
@@ -104,7 +102,7 @@ export class Session {
       } catch {
         signal.throwIfAborted();
         meter.count('relay_queue_errors_total');
-        again = Math.min(again, election ? beatAgainMs : beatAgainAloneMs);
+        again = Math.min(again, beatAgainMs);
         isFirst = true;
       }
       await sleep(clock, again, signal);

@@ -19,7 +19,6 @@ export interface RequestOptions {
   readonly query?: { readonly [name: string]: string | number | boolean | undefined };
   readonly body?: string;
   readonly contentType?: string;
-  readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   /** A longer body fails the request. */
@@ -224,7 +223,7 @@ function guard(socket: NodeJS.EventEmitter): void {
 
 function headersOf(call: RequestOptions, token: string | undefined, userAgent = 'fleet-endpoints'): http.OutgoingHttpHeaders {
   return {
-    accept: call.accept ?? 'application/json',
+    accept: 'application/json',
     'user-agent': userAgent,
     ...(token && { authorization: `Bearer ${token}` }),
     ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json', 'content-length': Buffer.byteLength(call.body) }),
