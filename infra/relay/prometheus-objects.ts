@@ -1,4 +1,4 @@
-/** What the Prometheus operator needs to scrape the relays of a cluster and to alert on them, for the Helm chart. docs/monitoring.md explains the alerts. */
+/** The objects by which the Prometheus operator scrapes the relays of a cluster and alerts on them, for the Helm chart. docs/monitoring.md explains the alerts. */
 import type { Manifest } from './manifest-yaml.ts';
 
 interface Alert {

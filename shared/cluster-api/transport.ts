@@ -53,7 +53,7 @@ export interface HttpTransport {
   close(): void;
 }
 
-/** A function `connection` is called before every request. Sockets are opened anew if its answer differs in more than the token. */
+/** If `connection` is a function, the transport calls it before each request, and opens new sockets if more than the token has changed. */
 export function httpTransport(connection: Connection | (() => Promise<Connection>), options: TransportOptions = {}): HttpTransport {
   let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
 

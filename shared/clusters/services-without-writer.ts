@@ -5,7 +5,7 @@ import type { RelayState } from './relay-state.ts';
 import { type WriterSwitches, writerFor } from './writer-for.ts';
 
 /**
- * Returns the number of Services whose slices nobody writes although they opt in, or undefined before the relay has counted them. A pause stops the
+ * Returns the number of Services that opt in although no controller writes their slices, or undefined before the relay has counted them. A pause stops the
  * hub's writes on purpose, so a paused cluster has no such Service.
  */
 export function servicesWithoutWriter(cluster: WriterSwitches & { readonly relay: Pick<RelayState, 'annotated'> }): number | undefined {
