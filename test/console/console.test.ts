@@ -196,6 +196,22 @@ describe('the time of the charts', () => {
     await page.close();
   });
 
+  it('the switch works without storage, which browsers that block all cookies lack', async () => {
+    const { page, faults } = await openPage(browser, url, { zone: 'Asia/Tokyo' });
+    await page.addInitScript(() =>
+      Object.defineProperty(window, 'localStorage', {
+        get: () => {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      }),
+    );
+    await page.goto(`${url}/#/fleet`);
+    await page.getByRole('button', { name: 'Time zone: UTC' }).click();
+    await page.getByRole('button', { name: 'Time zone: local' }).waitFor();
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('the page asks for no newer state while it is paused', async () => {
     const { page } = await show('fleet');
     await page.getByRole('button', { name: 'Pause' }).click();

@@ -1,12 +1,21 @@
 /** The zone of the page's times: UTC, or that of the browser. URLs and commands always have UTC. */
 const key = 'time-zone';
-let isLocal = localStorage.getItem(key) === 'local';
+let isLocal = ofStorage((storage) => storage.getItem(key)) === 'local';
+
+/** A browser that blocks all cookies has no storage: the choice then lasts as long as the page. */
+function ofStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(localStorage);
+  } catch {
+    return undefined;
+  }
+}
 
 export const zoneName = (): 'local' | 'UTC' => (isLocal ? 'local' : 'UTC');
 
 export function switchZone(): void {
   isLocal = !isLocal;
-  localStorage.setItem(key, zoneName());
+  ofStorage((storage) => storage.setItem(key, zoneName()));
 }
 
 /** Returns `2026-03-01T14:03:00.000` in the chosen zone. */
