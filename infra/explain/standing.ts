@@ -31,7 +31,7 @@ export function standingOf(input: ExplainInput, pods: readonly PodExplanation[])
   if (!service) return as('ServiceDeleted', `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`);
   const writer = writerOf(service);
   if (service.spec?.type === 'ExternalName') return as('ExternalName', 'An ExternalName service: it has no endpoints.');
-  if (writer.by === 'invalid-annotation') return as('InvalidAnnotation', `${capital(writer.reason)}: its slices stay as they are.`);
+  if (writer.by === 'invalid-annotation') return as('InvalidAnnotation', `Its slices stay as they are: ${writer.reason}.`);
   const derivedFrom = derivedFromImport(service);
   if (derivedFrom !== undefined) return as('DerivedFromImport', `${capital(derivedText(service, derivedFrom))}.`);
   if (writer.by === 'none') return as('NoSelector', 'No selector and no annotation: its endpoints are made by hand or by another controller.');

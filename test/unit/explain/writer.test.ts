@@ -120,7 +120,7 @@ describe('a service that opts in', () => {
   it('a service is explained by the error of its annotation', () => {
     const explanation = explained({ cluster: beside, saved, service: annotated('app') });
     expect(explanation.summary).toMatch(
-      /^The annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*its slices stay as they are\.$/,
+      /^Its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*\.$/,
     );
     expect(onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) }).relation).toBe('left');
   });
