@@ -1,4 +1,4 @@
-/** What a record says of the state around its run. */
+/** Facts of a record about the state before and after its run. */
 import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
 
 export const followsCutShort = ({ gap }: HistoryRecord): boolean => gap?.startsWith(cutShort) ?? false;
