@@ -282,6 +282,24 @@ it('a new slice does not prove that another client had changed no other slice of
   ]);
 });
 
+it('a time at which another client had deleted a slice that the next run deletes too is uncertain', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)], { settings: { maxEndpointsPerSlice: 2 } });
+  await pass(20);
+  const of = (slice: RawObject) =>
+    (slice as unknown as { readonly endpoints: readonly { readonly targetRef: { readonly name: string } }[] }).endpoints;
+  const single = (world.store.list('EndpointSlice', 'default') as unknown as readonly RawObject[]).find(
+    (slice) => of(slice).length === 1,
+  ) as RawObject;
+  world.store.remove('EndpointSlice', 'default', single.metadata.name);
+  const between = world.now;
+  await pass(0.4);
+  world.store.remove('Pod', 'default', of(single)[0]?.targetRef.name ?? '');
+  await pass(20);
+  expect((await then(world, between + 1)).caveats).toEqual([
+    expect.stringMatching(/found 1 address of slices that another client had changed at an unknown time$/),
+  ]);
+});
+
 it('a time at which another client had changed slices that opt-in off left behind is uncertain', async () => {
   const { world, pass } = await smallCluster([optedIn(), ...pods(2)], { mode: 'active', optIn: 'active' });
   await pass(20);

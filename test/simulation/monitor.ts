@@ -181,12 +181,15 @@ export function monitor(
     };
   };
 
-  /** A run that has not put back in time what it took away, and neither died nor was refused its next write, as upstream may be, never will. */
+  /**
+   * A run that has not put back in time what it took away never will. It may have died, been paused beyond its lease, or been refused its next write, as upstream
+   * may be.
+   */
   function missed(before: number): void {
     for (const [key, { actor, what, at, isOwed }] of moving) {
       if (at > before) continue;
       moving.delete(key);
-      if (!actor.dead && !actor.stumbled && isOwed()) fail(what);
+      if (!actor.dead && !actor.paused && !actor.stumbled && isOwed()) fail(what);
     }
   }
 

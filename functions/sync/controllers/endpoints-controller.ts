@@ -57,8 +57,8 @@ async function applyWrite({ api, server }: Run, write: EndpointsWrite, current: 
   if (write.verb === 'delete') {
     // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version that it has read.
     if (!current) return;
-    await deleteAsSeen(api, 'Endpoints', current);
-    server.recordAbsent('Endpoints', current);
+    if (await deleteAsSeen(api, 'Endpoints', current)) server.recordAbsent('Endpoints', current);
+    else server.recordMissing('Endpoints', current);
     server.countWrite('Endpoints', 'delete');
     return;
   }

@@ -154,8 +154,8 @@ function noteWritten(run: Run, slice: EndpointSlice, verb: 'create' | 'update'):
 
 async function remove(run: Run, slice: EndpointSlice): Promise<void> {
   run.assertTimeToWrite();
-  await deleteAsSeen(run.api, 'EndpointSlice', slice);
-  run.server.recordAbsent('EndpointSlice', slice);
+  if (await deleteAsSeen(run.api, 'EndpointSlice', slice)) run.server.recordAbsent('EndpointSlice', slice);
+  else run.server.recordMissing('EndpointSlice', slice);
   run.server.countWrite('EndpointSlice', 'delete');
   observeChange(run, 'delete');
 }

@@ -14,10 +14,10 @@ interface Seen {
   };
 }
 
-/** Deletes the object only as the caller has read it. */
-export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: Seen): Promise<void> {
+/** Deletes the object only as the caller has read it. Resolves to false if the object was gone. */
+export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: Seen): Promise<boolean> {
   const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
-  await api.delete(kind, namespace, name, { uid, resourceVersion });
+  return api.delete(kind, namespace, name, { uid, resourceVersion });
 }
 
 /** The same, also if the object has gone since. */
