@@ -23,6 +23,8 @@ const returnMs = 15_000;
 export interface SessionDeps extends RelayDeps {
   /** Evaluated just before each send; absent without an election. */
   readonly maySend?: (() => boolean) | undefined;
+  /** Shared by the sessions of a process (reflector-deps.ts). */
+  readonly answered: Map<Kind, string>;
 }
 
 /** The header of its messages shows the hub where in the cluster's history the session begins. */

@@ -29,6 +29,9 @@ export class Relay {
   #term: AbortController | undefined;
   #session: Session | undefined;
   #everListed = false;
+  /** By kind, of the cluster with this uid (reflector-deps.ts). */
+  readonly #answered = new Map<Kind, string>();
+  #uid: string | undefined;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
@@ -98,6 +101,7 @@ export class Relay {
         if (e instanceof NotLeading) continue;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
+        if (e instanceof ClusterReplaced) this.#answered.clear();
         // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
         if (election && e instanceof ClusterReplaced) this.#endTerm();
         await sleep(clock, 1000, stop).catch(() => {});
@@ -111,9 +115,11 @@ export class Relay {
     const failFast = this.#options.failFast && !this.#everListed;
     const over = AbortSignal.any([stop, term.signal]);
     const identity = await identify(this.#deps, failFast, over);
+    if (identity.uid !== this.#uid) this.#answered.clear();
+    this.#uid = identity.uid;
     const ended = new AbortController();
     const maySend = election && (() => this.#isIn(term, election));
-    const session = new Session({ ...this.#deps, maySend }, { ...this.#options, failFast }, identity, wentBackAt);
+    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, { ...this.#options, failFast }, identity, wentBackAt);
     this.#session = session;
     meter.count('relay_sessions_total');
     const work = session.run(AbortSignal.any([over, ended.signal]));

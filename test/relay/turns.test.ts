@@ -328,3 +328,21 @@ it.each([
   expect(newestPodList()[0]?.session).toMatch(/^b/);
   expectToldAll();
 });
+
+it('a relay whose term ends amid a list notices in its next term that the history went back', async () => {
+  for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
+  const backup = { objects: [...store.list('Namespace'), ...store.list('Pod')], version: store.resourceVersion + 1 };
+  pod('late', 'a');
+  store.resourceVersion += 1_000;
+  const a = start('a');
+  for (let i = 0; i < 20_000 && newestPodList().length === 0; i++) await clock.advance(1);
+  expect(newestPodList().some((m) => m.last)).toBe(false);
+  Object.assign(a.cutOff, { queue: true, api: true });
+  await clock.advance(12_000);
+  expect(a.relay.isLeading).toBe(false);
+  store.restore(backup.objects, backup.version);
+  Object.assign(a.cutOff, { queue: false, api: false });
+  await clock.advance(60_000);
+  expect(a.relay.isReady).toBe(true);
+  expect(sent.some(({ message }) => message.wentBackAt !== undefined)).toBe(true);
+});

@@ -18,8 +18,6 @@ export class Listing {
   #listedAtMs = 0;
   /** Version of the newest list that was sent completely. */
   newest: string | undefined;
-  /** The newest version that the API server has answered with, in a page or before a watch. An older answer later means that the history went back. */
-  #answered: string | undefined;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {
     this.#kind = kind;
@@ -84,7 +82,8 @@ export class Listing {
   }
 
   onAnswer(version: string): void {
-    this.#answered = newerOf(this.#answered, version);
+    const { answered } = this.#deps;
+    answered.set(this.#kind, newerOf(answered.get(this.#kind), version) ?? version);
   }
 
   /** The newer one of the versions that whole lists and the watch have read. */
@@ -94,7 +93,7 @@ export class Listing {
 
   /** The newest version that the kind was seen at: no later answer of the same history is older. */
   floor(read: string | undefined): string | undefined {
-    return newerOf(this.#answered, this.high(read));
+    return newerOf(this.#deps.answered.get(this.#kind), this.high(read));
   }
 }
 

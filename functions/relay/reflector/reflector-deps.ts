@@ -1,5 +1,6 @@
 /** Dependencies of a reflector, the list and watch of one kind. Its session provides them. */
 import type { Limits } from '#shared/contract/limits.ts';
+import type { Kind } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { SentIndex } from '../projection/sent-index.ts';
@@ -19,6 +20,11 @@ export interface ReflectorDeps {
   /** One list at a time in the whole relay: a page takes megabytes. */
   readonly listMutex: Mutex;
   readonly identityCheck: IdentityCheck;
+  /**
+   * The newest version of each kind that the API server has answered with, in a page or before a watch, also to earlier sessions. An older answer later means
+   * that the history went back.
+   */
+  readonly answered: Map<Kind, string>;
   readonly newId: () => string;
   readonly limits?: Limits;
 }
