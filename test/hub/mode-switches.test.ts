@@ -5,6 +5,8 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { objectKey } from '#shared/store/keys.ts';
+import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
@@ -90,4 +92,21 @@ it('Endpoints of a Service that went in shadow mode, long before the switch to a
   await world.sendInventory('i2', ['Endpoints']);
   await pass(60);
   expect(world.store.list('Endpoints')).toEqual([]);
+});
+
+it('Endpoints of a Service whose tombstone is purged in shadow mode while a run is pending are deleted after the switch to active', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+  await pass(8);
+  await switchTo(world, 'shadow', false);
+  world.store.remove('Service', 'default', 'svc');
+  await pass(8);
+  await world.table.delete(objectKey(cluster, 'Service', 'default', 'svc'));
+  const deps = { table: world.table, now: () => world.now, log: silent };
+  const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
+  await addWork(deps, world.queues.syncs, cluster, [wakeUp]);
+  await pass(8);
+  await switchTo(world, 'active', false);
+  await world.sendInventory('after-the-switch', ['Endpoints']);
+  await pass(60);
+  expect(world.store.find('Endpoints', 'default', 'svc')).toBeUndefined();
 });

@@ -64,6 +64,8 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, cluster, started, observed))) {
       await compareWithCluster(deps, cluster, service, observed);
+      // The tombstone was purged while this run was pending. A saved output would make the next list take the Endpoints for current ones.
+      if (!items.serviceRecord) await forgetOutputs(deps.table, service, ['Endpoints']);
       return nothingDone(ok);
     }
     const toWrite = observed ? admitToWrite(cluster, applicant) : admission;
