@@ -38,8 +38,8 @@ export class ListedThen {
   readonly #now: () => number;
   /** By namespace/name, oldest first. */
   readonly #listings = new Map<string, Listing[]>();
-  /** When the hub wrote each Service first. */
-  readonly #wroteAt = new Map<string, number>();
+  /** The times of the hub's writes of each Service. */
+  readonly #wroteAt = new Map<string, number[]>();
   readonly #modes: { readonly atMs: number; readonly mode: string }[] = [];
   readonly answers: Answers = { certain: 0, uncertain: 0, notKnown: 0 };
 
@@ -73,7 +73,7 @@ export class ListedThen {
 
   wrote(namespace: string, service: string): void {
     const key = `${namespace}/${service}`;
-    if (!this.#wroteAt.has(key)) this.#wroteAt.set(key, this.#now());
+    this.#wroteAt.set(key, [...(this.#wroteAt.get(key) ?? []), this.#now()]);
   }
 
   #look(namespace: string, name: string): void {
@@ -121,7 +121,7 @@ export class ListedThen {
         const { records } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
         const isCutShort = records.some((r) => r.gap?.includes('cut short'));
         const isUnanswered = Object.keys(records.findLast((r) => r.endedMs <= atMs)?.endings ?? {}).length > 0;
-        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isUnanswered });
+        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isUnanswered, later: listings.slice(i + 1) });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
       }
     }
@@ -138,6 +138,9 @@ export class ListedThen {
     if (then.caveats.length > 0 || told.join() === asked.listing.lines.join()) return undefined;
     // A person may move a slice of another Service here, whose own run takes it back before the hub reads this Service.
     if (asked.listing.lines.some((line) => line.includes(' and '))) return undefined;
+    // A person may undo an edit before the hub reads the output: no record can show it.
+    const undone = asked.later.find(({ lines }) => lines.join() === told.join());
+    if (undone && !this.#wroteAt.get(asked.service)?.includes(undone.atMs)) return undefined;
     // Endpoints that the built-in controllers had left of a Service that opts in, before the hub first looked.
     const slices = asked.listing.lines.filter((line) => !line.startsWith(inEndpoints));
     if (this.#profile.optIn !== 'off' && told.join() === slices.join()) return undefined;
@@ -153,7 +156,8 @@ export class ListedThen {
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
     if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
-    if (reason.startsWith('the record begins at')) return mayBeLost || (this.#wroteAt.get(service) ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
+    if (reason.startsWith('the record begins at'))
+      return mayBeLost || (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
     if (reason.startsWith('the cluster was in shadow mode')) {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
@@ -184,6 +188,8 @@ interface Asked {
   readonly isCutShort: boolean;
   /** The last run before that time did not complete. */
   readonly isUnanswered: boolean;
+  /** The listings after that time. */
+  readonly later: readonly Listing[];
 }
 
 const lineOf = (place: string, { address, pod, state }: { readonly address: string; readonly pod: string; readonly state: string }): string =>
