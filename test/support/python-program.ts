@@ -12,8 +12,17 @@ export interface PythonProgram {
   readonly version: string;
 }
 
+const installed = new Map<string, Promise<string>>();
+
 /** Returns the folder of a Python environment with the program in it, which is made if it does not exist. It is outside of the tree, as the control plane is. */
-export async function pythonProgram({ name, version }: PythonProgram, say: (line: string) => void): Promise<string> {
+export function pythonProgram(program: PythonProgram, say: (line: string) => void): Promise<string> {
+  // The parts of test:deploy begin at once, and one installation would delete the folder of another.
+  const folder = installed.get(program.name) ?? install(program, say);
+  installed.set(program.name, folder);
+  return folder;
+}
+
+async function install({ name, version }: PythonProgram, say: (line: string) => void): Promise<string> {
   const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `${name}-${version}`);
   if (await isWhole(folder, { name, version })) return folder;
   const python = await pythonVersion();
