@@ -131,11 +131,13 @@ async function settle(world: World, after: string): Promise<void> {
 const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.slow > 0;
 
 /**
- * Returns true if a list may have missed a change. A client may delete an unsaved output of a run without a watch event. A list before the save cannot miss
+ * Returns true if a list may have missed a change. A client may delete an unsaved output of a run, or its namespace, without a watch event. A list before the save cannot miss
  * the output, so only the next list does. A false state of an existing pod may also arrive after a list with the true state.
  */
 const mayHaveMissedAList = async (world: World): Promise<boolean> =>
-  (world.profile.foreignEdits > 0 && world.profile.relayKills > 0) || world.profile.lies === 'ending' || (await hasForgottenAService(world));
+  ((world.profile.foreignEdits > 0 || world.hasDeletedNamespace) && world.profile.relayKills > 0) ||
+  world.profile.lies === 'ending' ||
+  (await hasForgottenAService(world));
 
 /** It was deleted in shadow mode, where neither we nor others write, and the switch to active wakes the Services that the hub has a record of. */
 async function hasForgottenAService({ profile, store, table }: World): Promise<boolean> {

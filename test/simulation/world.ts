@@ -56,6 +56,8 @@ export class World implements WorldState {
   readonly metrics = new Map<string, number>();
   prescribedUntil = 0;
   abandoned = false;
+  /** A namespace was deleted, with the outputs in it. */
+  hasDeletedNamespace = false;
   redriven = 0;
   /** Since when the cluster is not in active mode. */
   awaySince = Number.POSITIVE_INFINITY;
@@ -118,6 +120,9 @@ export class World implements WorldState {
       quarantine: queue('quarantine', 30_000, 1e9),
     };
     this.listedThen = new ListedThen(this.store, profile, () => scheduler.now);
+    this.store.watch('Namespace', ({ type }) => {
+      this.hasDeletedNamespace ||= type === 'DELETED';
+    });
     this.monitor = monitor(
       cluster,
       this.store,
