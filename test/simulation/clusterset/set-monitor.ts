@@ -10,6 +10,7 @@ import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -55,6 +56,8 @@ export class SetMonitor {
   readonly #history: SetHistory;
   readonly #words = new WeakMap<Actor, Map<string, Word>>();
   /** Imports, by "importer/namespace/name/source", that the process found without a slice of the source. */
+  /** Slices that each process has listed. The garbage collector may delete them before the run copies them. */
+  readonly #listed = new Map<Actor, readonly EndpointSlice[]>();
   readonly #without = new WeakMap<Actor, Set<string>>();
   /** Since when an address is shown: by "importer/namespace/name/source/address". */
   readonly #shownSince = new Map<string, number>();
@@ -170,7 +173,10 @@ export class SetMonitor {
       list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
         served(kind);
         if (kind === 'Pod') this.#word(actor, member.cluster).isAsked = true;
-        return (api.list as (...args: unknown[]) => Promise<never>)(kind, ...more);
+        const list = await (api.list as (...args: unknown[]) => Promise<never>)(kind, ...more);
+        if (kind === 'EndpointSlice')
+          this.#listed.set(actor, [...(this.#listed.get(actor) ?? []), ...(list as { items: readonly EndpointSlice[] }).items]);
+        return list;
       },
       dryRunCreate: async (kind, object) => {
         served(kind);
@@ -225,7 +231,7 @@ export class SetMonitor {
     if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
     const source = labels[labelSourceCluster] ?? '';
     const shownBefore = showsIn(member, namespace, imported, source);
-    const isCopy = after !== undefined && !before && hasCopies(member, { namespace, name: imported, source }, after);
+    const isCopy = after !== undefined && !before && hasCopies(member, { namespace, name: imported, source }, after, this.#listed.get(actor));
     const isWithout = this.#foundWithout(actor, member, { namespace, name: imported, source });
     const result = await write();
     const change = after === undefined ? 'deletes' : before === undefined && isWithout ? 'begins' : 'changes';

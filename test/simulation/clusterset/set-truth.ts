@@ -67,8 +67,11 @@ export function hasCopies(
   member: SetMember,
   { namespace, name, source }: { readonly namespace: string; readonly name: string; readonly source: string },
   slice: object,
+  listed: readonly EndpointSlice[] = [],
 ): boolean {
-  const ofSource = importedSlices(member, namespace, name).filter((s) => s.metadata.labels?.[labelSourceCluster] === source);
+  const isOf = ({ metadata }: EndpointSlice): boolean =>
+    metadata.namespace === namespace && metadata.labels?.[labelMcsService] === name && metadata.labels?.[labelSourceCluster] === source;
+  const ofSource = [...importedSlices(member, namespace, name), ...listed].filter(isOf);
   const there = new Set(ofSource.flatMap((s) => addressesIn(s).map((a) => JSON.stringify(a))));
   return addressesIn(slice).every((a) => there.has(JSON.stringify(a)));
 }
