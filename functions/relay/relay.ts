@@ -101,9 +101,11 @@ export class Relay {
         if (e instanceof NotLeading) continue;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
-        if (e instanceof ClusterReplaced) this.#answered.clear();
-        // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
-        if (election && e instanceof ClusterReplaced) this.#endTerm();
+        if (e instanceof ClusterReplaced) {
+          this.#answered.clear();
+          // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
+          if (election) this.#endTerm();
+        }
         await sleep(clock, 1000, stop).catch(() => {});
       }
     }

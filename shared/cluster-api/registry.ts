@@ -13,7 +13,7 @@ import type { ClusterApi } from './port.ts';
 const tokenMs = 10 * 60_000;
 
 /**
- * Connections of one worker to one cluster, all of which it keeps. Further requests wait in line, which takes less processor time and no longer than a new
+ * A worker has at most this number of connections to a cluster, and keeps them while they are idle. Further requests wait in line, which takes less processor time and no longer than a new
  * connection for each. A process may open 1,024 files, and has connections to a hundred clusters.
  */
 const maxSockets = 8;

@@ -167,7 +167,7 @@ export class ListedThen {
     const isOurs = listing.isOurs && listing.writer !== undefined;
     if (reason.startsWith('served by the built-in controllers since')) return isBeside ? !isOurs || goesBack !== 'never' : isShadow;
     if (reason.startsWith('not written since')) {
-      // With an invalid annotation the Service has no writer, and stays as it was: withdrawn, if it was an ExternalName.
+      // An invalid annotation leaves the Service as it was: without slices if it was an ExternalName before.
       if (listing.writer === 'none' || listing.writer === 'invalid-annotation' || listing.writer === undefined) return true;
       // A Service created again with a selector in shadow mode is written by the built-in controllers.
       return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
