@@ -32,6 +32,8 @@ export class Relay {
   /** By kind, of the cluster with this uid (reflector-deps.ts). */
   readonly #answered = new Map<Kind, string>();
   #uid: string | undefined;
+  /** Set when this relay notices a restored cluster, until the queue has accepted the first lists of a later session. */
+  #wentBackAt: number | undefined;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
@@ -90,18 +92,17 @@ export class Relay {
 
   async #runSessions(stop: AbortSignal): Promise<void> {
     const { clock, election, log } = this.#deps;
-    let wentBackAt: number | undefined;
     while (!stop.aborted) {
       try {
         await this.#terms.waitUntil(() => this.#term !== undefined, stop);
-        await this.#runSession(this.#term as AbortController, wentBackAt, stop);
+        await this.#runSession(this.#term as AbortController, stop);
       } catch (e) {
         if (stop.aborted) return;
-        wentBackAt = e instanceof ClusterReplaced && e.wentBack ? Math.round(clock.now()) : undefined;
         if (e instanceof NotLeading) continue;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
         if (e instanceof ClusterReplaced) {
+          if (e.wentBack) this.#wentBackAt = Math.round(clock.now());
           this.#answered.clear();
           // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
           if (election) this.#endTerm();
@@ -112,7 +113,7 @@ export class Relay {
   }
 
   /** Rejects with NotLeading when the term ends. */
-  async #runSession(term: AbortController, wentBackAt: number | undefined, stop: AbortSignal): Promise<void> {
+  async #runSession(term: AbortController, stop: AbortSignal): Promise<void> {
     const { election, log, meter } = this.#deps;
     const failFast = this.#options.failFast && !this.#everListed;
     const over = AbortSignal.any([stop, term.signal]);
@@ -121,7 +122,7 @@ export class Relay {
     this.#uid = identity.uid;
     const ended = new AbortController();
     const maySend = election && (() => this.#isIn(term, election));
-    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, { ...this.#options, failFast }, identity, wentBackAt);
+    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, { ...this.#options, failFast }, identity, this.#wentBackAt);
     this.#session = session;
     meter.count('relay_sessions_total');
     const work = session.run(AbortSignal.any([over, ended.signal]));
@@ -131,7 +132,9 @@ export class Relay {
     try {
       await Promise.race([work, reopened]);
     } finally {
-      this.#everListed ||= session.reflectors.every((r) => r.isListed);
+      const hasListed = session.reflectors.every((r) => r.isListed);
+      this.#everListed ||= hasListed;
+      if (hasListed) this.#wentBackAt = undefined;
       ended.abort(new Error('the session is over'));
       if (term.signal.aborted) session.outbox.close();
       const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));

@@ -346,3 +346,33 @@ it('a relay whose term ends amid a list notices in its next term that the histor
   expect(a.relay.isReady).toBe(true);
   expect(sent.some(({ message }) => message.wentBackAt !== undefined)).toBe(true);
 });
+
+it('a relay that noticed that the history went back, and whose term ends before it has sent, reports it in its next term', async () => {
+  pod('p0', 'a');
+  const backup = { objects: [...store.list('Namespace'), ...store.list('Pod')], version: store.resourceVersion + 1 };
+  store.resourceVersion += 1_000;
+  pod('late', 'a');
+  const a = start('a');
+  await clock.advance(5_000);
+  expect(a.relay.isReady).toBe(true);
+  const before = sent.length;
+  store.restore(backup.objects, backup.version);
+  a.cutOff.queue = true;
+  a.breakWatches();
+  a.mendWatches();
+  const hasSessionAgain = () => a.relay.isLeading && !a.relay.isReady;
+  for (let i = 0; i < 60_000 && !hasSessionAgain(); i++) await clock.advance(1);
+  expect(hasSessionAgain()).toBe(true);
+  a.cutOff.api = true;
+  for (let i = 0; i < 60 && a.relay.isLeading; i++) await clock.advance(1_000);
+  expect(a.relay.isLeading).toBe(false);
+  // The queue's last call ends.
+  await clock.advance(25_000);
+  expect(sent).toHaveLength(before);
+  // By now the history has come as far as the hub had seen it.
+  store.resourceVersion += 2_000;
+  Object.assign(a.cutOff, { queue: false, api: false });
+  await clock.advance(60_000);
+  expect(a.relay.isReady).toBe(true);
+  expect(sent.slice(before).some(({ message }) => message.wentBackAt !== undefined)).toBe(true);
+});
