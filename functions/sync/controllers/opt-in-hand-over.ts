@@ -33,7 +33,7 @@ import { listPods } from '../state/live-pods.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
-import { deleteIfThere } from '../writes/conditional-writes.ts';
+import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 import { verifiedPods } from './verified-pods.ts';
 
@@ -199,8 +199,8 @@ async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly Endpoin
 
 async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {
   run.assertTimeToWrite();
-  await deleteIfThere(run.api, kind, object);
-  run.server.recordDeleted(kind, object);
+  if (await deleteAsSeen(run.api, kind, object)) run.server.recordDeleted(kind, object);
+  else run.server.recordMissing(kind, object);
   run.server.countWrite(kind, 'delete');
 }
 

@@ -1,5 +1,5 @@
 /** Writes to a cluster's API with preconditions, for the controllers and for imports. */
-import { isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
+import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
@@ -18,15 +18,6 @@ interface Seen {
 export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: Seen): Promise<boolean> {
   const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
   return api.delete(kind, namespace, name, { uid, resourceVersion });
-}
-
-/** The same, also if the object has gone since. */
-export async function deleteIfThere(api: ClusterApi, kind: ApiKind, object: Seen): Promise<void> {
-  try {
-    await deleteAsSeen(api, kind, object);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }
 
 export interface NewSlice {
