@@ -1,26 +1,24 @@
 import { counted } from '#infra/cli/counted.ts';
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
-/** Returns a line with the counts of the run so far. */
+/** Returns a sentence about the run so far. */
 export function summary(store: MetricsStore): string {
   const count = (metric: Parameters<MetricsStore['total']>[0]) => Math.round(store.total(metric));
   const queued = (suffix: RegExp) => Math.round(store.total('ApproximateNumberOfMessagesVisible', ({ QueueName = '' }) => suffix.test(QueueName)));
-  const ms = (q: number) => {
-    const value = store.quantile('SyncLatency', q);
-    return value === undefined ? '-' : `${Math.round(value)} ms`;
-  };
-  const put = [
-    counted(count('EventsIn'), 'event'),
-    `${counted(count('SyncsWritten') + count('SyncsUnchanged') + count('SyncsFailed'), 'run')}, ${count('SyncsFailed')} failed`,
-    `${counted(count('WritesEndpoints'), 'write')} of Endpoints, ${count('WritesSlices')} of slices`,
-    `latency p50 ${ms(0.5)}, p99 ${ms(0.99)}`,
-    `${counted(queued(/-(events|syncs)$/), 'message')} queued`,
+  const [p50, p99] = [0.5, 0.99].map((q) => store.quantile('SyncLatency', q));
+  const runs = counted(count('SyncsWritten') + count('SyncsUnchanged') + count('SyncsFailed'), 'run');
+  const writes = counted(count('WritesEndpoints') + count('WritesSlices'), 'write');
+  const waiting = queued(/-(events|syncs)$/);
+  const parts = [
+    `${counted(count('EventsIn'), 'event')} led to ${runs} (${count('SyncsFailed')} failed) and ${writes}`,
+    ...(p50 === undefined || p99 === undefined ? [] : [`a change took ${Math.round(p50)} ms at p50, ${Math.round(p99)} ms at p99`]),
+    `${counted(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'} in the queues`,
   ];
-  const aside = [
+  const problems = [
     [queued(/-dead$/), 'dead letter'],
     [queued(/-parked$/), 'parked message'],
     [queued(/-quarantine$/), 'quarantined message'],
     [count('ShadowDifferences'), 'difference'],
   ] as const;
-  return [...put, ...aside.filter(([n]) => n > 0).map(([n, what]) => counted(n, what))].join(' · ');
+  return [...parts, ...problems.filter(([n]) => n > 0).map(([n, what]) => counted(n, what))].join('; ');
 }

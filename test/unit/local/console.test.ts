@@ -73,9 +73,9 @@ it('the Prometheus page has no states of the fleet, whose newest value belongs t
   expect(store.prometheus()).not.toContain('open_circuits');
 });
 
-it('sums a run up in one line', () => {
+it('sums a run up in one sentence', () => {
   expect(summary(filledStore())).toBe(
-    '7 events · 0 runs, 0 failed · 0 writes of Endpoints, 0 of slices · latency p50 20 ms, p99 400 ms · 7 messages queued · 2 dead letters',
+    '7 events led to 0 runs (0 failed) and 0 writes; a change took 20 ms at p50, 400 ms at p99; 7 messages wait in the queues; 2 dead letters',
   );
 });
 
@@ -88,7 +88,7 @@ it('a count of one is in the singular', () => {
   );
   for (const metric of ['EventsIn', 'SyncsWritten', 'WritesEndpoints', 'ShadowDifferences'] as const) metrics.put(metric, 1, { cluster: 'a' });
   metrics.flush();
-  expect(summary(store)).toMatch(/^1 event · 1 run, 0 failed · 1 write of Endpoints, .* · 1 difference$/);
+  expect(summary(store)).toMatch(/^1 event led to 1 run \(0 failed\) and 1 write; .*; 1 difference$/);
 });
 
 it('the console serves its routes on the loopback interface and lists them', async () => {
