@@ -1,6 +1,7 @@
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -137,7 +138,8 @@ const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.
 const mayHaveMissedAList = async (world: World): Promise<boolean> =>
   ((world.profile.foreignEdits > 0 || world.hasDeletedNamespace) && world.profile.relayKills > 0) ||
   world.profile.lies === 'ending' ||
-  (await hasForgottenAService(world));
+  (await hasForgottenAService(world)) ||
+  hasRelabelledSlice(world);
 
 /** It was deleted in shadow mode, where neither we nor others write, and the switch to active wakes the Services that the hub has a record of. */
 async function hasForgottenAService({ profile, store, table }: World): Promise<boolean> {
@@ -147,6 +149,13 @@ async function hasForgottenAService({ profile, store, table }: World): Promise<b
     !known.has(`${namespace}/${name}`) && !store.find('Service', namespace, name);
   return store.list('Endpoints').some(({ metadata }) => isForgotten(metadata));
 }
+
+/** Another client labelled a slice of ours for a Service that was gone. A run without a Service leaves slices alone, and one came later with a selector. */
+const hasRelabelledSlice = ({ profile, store }: World): boolean =>
+  profile.isBeside &&
+  store.list('EndpointSlice').some(({ metadata: { labels = {}, ownerReferences: [owner] = [] } }) => {
+    return labels[labelSliceManagedBy] === optInManagedBy && owner?.name !== labels[labelServiceName];
+  });
 
 const differencesIn = ({ store, profile: { maxEndpointsPerSlice, optIn, cleanup } }: World) =>
   differences(store, maxEndpointsPerSlice, optIn, cleanup);
