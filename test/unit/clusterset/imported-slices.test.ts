@@ -84,6 +84,16 @@ describe('the slices of an import', () => {
     expect(slices[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
   });
 
+  it('the slices of an import have the appProtocol of the export with precedence, and the pods of an export with another one', () => {
+    const h2c = { ports: [{ ...http, appProtocol: 'kubernetes.io/h2c' }] };
+    const slices = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')], { spec: h2c })]));
+    expect(view(slices)).toEqual(['b 10.2.0.1 true', 'c 10.3.0.1 true']);
+    for (const { ports } of slices) expect(ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
+    const reverse = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')], { spec: h2c }), source('c', [pod('p', '10.3.0.1')])]));
+    for (const { ports } of reverse) expect(ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }]);
+    expect(reverse).toHaveLength(2);
+  });
+
   it('the slices of an import name no pod and no node of the source, and have its zone (MC-64)', () => {
     const [slice] = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')])]));
     expect(slice?.endpoints).toEqual([{ addresses: ['10.2.0.1'], conditions: { ready: true, serving: true, terminating: false }, zone: 'b-1' }]);

@@ -137,6 +137,20 @@ describe('the ports of an import', () => {
     );
   });
 
+  it('the ports of an import have the appProtocol of the export with precedence, and another one is a conflict', () => {
+    const exports = [exported('a', { ports: [{ ...http, appProtocol: 'kubernetes.io/h2c' }] }), exported('b', {}, older)];
+    const merged = mergeExports(exports);
+    expect(merged?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
+    expect(merged?.conflicts).toEqual([
+      {
+        reason: 'PortConflict',
+        message:
+          'Conflicting ports. Port http 80/TCP (kubernetes.io/h2c) of cluster "a" is imported as http 80/TCP of cluster "b", which has precedence. ' +
+          '1/2 clusters do not have exactly the ports of the import.',
+      },
+    ]);
+  });
+
   it('the ports of an import have a number and protocol once, under one name', () => {
     expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web' }] }))).toEqual(['http 80/TCP']);
     expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web', protocol: 'UDP' }] }))).toEqual(['http 80/TCP', 'web 80/UDP']);
