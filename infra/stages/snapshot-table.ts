@@ -61,7 +61,9 @@ export class Snapshot extends Construct {
 }
 
 function scaledCapacity({ reads, writes }: CapacityConfig): { readonly readCapacity: Capacity; readonly writeCapacity: Capacity } {
+  // CloudFormation switches a table between on demand and provisioned only if each range has a seed. The table provisions the seed at the switch,
+  // until auto scaling lowers it. A seed below the present load would refuse requests.
   const within = ({ min, max }: CapacityRange): Capacity =>
-    Capacity.autoscaled({ minCapacity: min, maxCapacity: max, targetUtilizationPercent: targetUsePercent });
+    Capacity.autoscaled({ minCapacity: min, maxCapacity: max, seedCapacity: max, targetUtilizationPercent: targetUsePercent });
   return { readCapacity: within(reads), writeCapacity: within(writes) };
 }

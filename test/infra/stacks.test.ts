@@ -41,8 +41,9 @@ describe('the table', () => {
 
   it('provisioned capacity of the table and of its index scales within the range of the file', () => {
     const fleet = fleetOf('hub: { capacity: { reads: { min: 500, max: 40000 }, writes: { min: 200, max: 10000 } } }').snapshotTemplate;
+    // CloudFormation changes the billing mode of a table only if every range has a seed.
     const scaled = (name: string, MinCapacity: number, MaxCapacity: number) => ({
-      [name]: { MinCapacity, MaxCapacity, TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 } },
+      [name]: { MinCapacity, MaxCapacity, SeedCapacity: MaxCapacity, TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 } },
     });
     const WriteProvisionedThroughputSettings = scaled('WriteCapacityAutoScalingSettings', 200, 10_000);
     const ReadProvisionedThroughputSettings = scaled('ReadCapacityAutoScalingSettings', 500, 40_000);

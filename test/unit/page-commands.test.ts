@@ -50,6 +50,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['aws eks update-cluster-config', 'the local cloud lacks the operation'],
   ['aws iam enable-outbound-web-identity-federation', 'the local cloud lacks the operation'],
   ['aws eks describe-cluster', 'the local cloud’s EKS clusters have no API server, and so no authority'],
+  ['aws dynamodb update-table --table-name $TABLE_NAME --billing-mode', 'a table of the local cloud refuses no request'],
   ['aws dynamodb list-backups', 'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand'],
   ...(['npm ci', 'npm pack', 'npm start', 'npm install', 'npm run', 'git log'] as const).map(
     (beginning) => [beginning, 'a step of a checkout, or a part of a command: .ci/run begins with it, or runs what it starts'] as const,
