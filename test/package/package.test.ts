@@ -27,7 +27,7 @@ describe('the package', () => {
   it('the archive contains built files and documents, and neither tests nor sources', async () => {
     const files = (await promisify(execFile)('tar', ['-tzf', installed.tarball])).stdout.trim().split('\n');
     const known = [
-      /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|SUPPORT\.md|clusters\.example\.yaml)$/,
+      /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|SUPPORT\.md|clusters\.example\.yaml)$/,
       /^package\/dist\/programs\/(chunks|functions|infra)\/[\w./-]+\.js$/,
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
