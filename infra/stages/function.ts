@@ -186,7 +186,7 @@ const networkInterfaces = [
   'ec2:UnassignPrivateIpAddresses',
 ] as const;
 
-/** Partition keys of the records that only register writes (shared/store/keys.ts). */
+/** Partition keys of the records that no function but register writes (shared/store/keys.ts). */
 export const identityKeys = ['CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] as const;
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';
