@@ -53,7 +53,7 @@ async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<
     const { name, message } = error as Error;
     // The error of a hub has its advice already.
     const advice = name === 'HubError' ? undefined : adviceOn({ name, message }, env);
-    return wrong(advice ?? message, 'docs/commands.md has the rights and settings of each command');
+    return wrong(advice ?? message, 'docs/security.md lists the rights of each command, docs/commands.md how it finds the hub');
   }
 }
 

@@ -36,7 +36,7 @@ export function adviceOn({ name, message }: Pick<Error, 'name' | 'message'>, env
     return `AWS refused the credentials of ${profile} in ${where} (${message}): sign in again, or set AWS_PROFILE`;
   if (name === 'ResourceNotFoundException')
     return `there is no such table in ${where}, ${profile}: check --table or TABLE_NAME, AWS_REGION and AWS_PROFILE`;
-  if (/^AccessDenied/.test(name)) return `${message} (${where}, ${profile}); docs/commands.md lists the rights`;
+  if (/^AccessDenied/.test(name)) return `${message} (${where}, ${profile}); docs/security.md lists the rights`;
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/.test(message)) return `no answer (${message}): check the network and AWS_REGION`;
   return undefined;
 }

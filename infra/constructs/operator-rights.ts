@@ -8,7 +8,7 @@ import { queueOfAllClusters } from '#infra/stages/queue-arns.ts';
 
 export interface Operated extends Construct {
   readonly settings: Pick<HubConfig, 'name' | 'encryption'>;
-  readonly table: { readonly table: { readonly tableArn: string } };
+  readonly table: { readonly table: { readonly tableArn: string }; readonly dirtyIndexArn: string };
   readonly deadLetters: DeadLetters;
 }
 
@@ -19,8 +19,9 @@ const ofRegister = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'];
 
 export function grantReading(hub: Operated, grantee: IGrantable): Grant {
   const { table: key } = hub.settings.encryption;
+  const { table, dirtyIndexArn } = hub.table;
   if (key) grantee.grantPrincipal.addToPrincipalPolicy(useOfKeys(hub, [key], { ...keyUse.table, actions: ['kms:Decrypt', 'kms:DescribeKey'] }));
-  return Grant.addToPrincipal({ grantee, actions: readActions.map((o) => `dynamodb:${o}`), resourceArns: [hub.table.table.tableArn] });
+  return Grant.addToPrincipal({ grantee, actions: readActions.map((o) => `dynamodb:${o}`), resourceArns: [table.tableArn, dirtyIndexArn] });
 }
 
 export function grantOperating(hub: Operated, grantee: IGrantable): Grant {

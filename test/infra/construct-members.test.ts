@@ -9,6 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
 import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import { dirtyIndex } from '#shared/contract/table-attributes.ts';
 import { actionsOf, statementsOf } from './fleet.ts';
 
 process.env['CDK_VALIDATION'] = 'false';
@@ -38,7 +39,11 @@ describe('rights of people', () => {
     const { hub, roleOf, template } = world();
     hub.grantRead(roleOf('Reader'));
     expect(reading.length).toBe(3);
-    expect(actionsOf(statementsOf(template(), 'Reader'))).toEqual([...new Set(reading)].sort());
+    const statements = statementsOf(template(), 'Reader');
+    expect(actionsOf(statements)).toEqual([...new Set(reading)].sort());
+    // AWS authorises a query of an index on the index itself.
+    const [table, index] = statements.flatMap(({ Resource }) => Resource);
+    expect(index).toEqual({ 'Fn::Join': ['', [table, `/index/${dirtyIndex.name}`]] });
   });
 
   it('grantOperate grants those of switches and redrive too, but no write of the records that only register writes', () => {

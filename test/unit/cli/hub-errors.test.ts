@@ -9,7 +9,11 @@ it.each([
   [{ name: 'CredentialsProviderError', message: 'Could not load credentials' }, env, /no AWS credentials for profile prod .*AWS_PROFILE/],
   [{ name: 'ExpiredTokenException', message: 'expired' }, env, /refused the credentials of profile prod in region eu-west-1/],
   [{ name: 'ResourceNotFoundException', message: 'not found' }, env, /no such table in region eu-west-1, profile prod: check --table/],
-  [{ name: 'AccessDeniedException', message: 'not authorized: dynamodb:GetItem' }, env, /not authorized: dynamodb:GetItem \(region eu-west-1/],
+  [
+    { name: 'AccessDeniedException', message: 'not authorized: dynamodb:GetItem' },
+    env,
+    /not authorized: dynamodb:GetItem \(region eu-west-1.*docs\/security\.md/,
+  ],
   [{ name: 'Error', message: 'getaddrinfo ENOTFOUND dynamodb.eu-wst-1.amazonaws.com' }, env, /no answer .*check the network and AWS_REGION/],
 ])('%j is answered with the setting to change', (error, given, expected) => {
   expect(adviceOn(error, given)).toMatch(expected);
