@@ -38,6 +38,8 @@ export function accountPolicy({ hub, clusters }: Config): object {
     'lambda:GetAccountSettings',
     'cloudformation:DescribeAccountLimits',
     'cloudformation:DescribeStacks',
+    // describe-stacks without a name needs it too.
+    'cloudformation:ListStacks',
     'iam:GetAccountSummary',
     'eks:DescribeCluster',
     'eks:DescribeAddon',
