@@ -144,6 +144,8 @@ export const clusterShape: Shape<ClusterConfig> = checked(
     if (mode === 'active' && !api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
     if (mode === 'active' && api?.auth?.type === 'eks')
       return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed, and optIn: active writes Services that opt in beside them";
+    if (api?.auth?.type === 'eks' && api.auth.accessEntry && api.auth.roleArn)
+      return 'api.auth has accessEntry: true and roleArn: access entries let in the roles of the hub itself. Leave accessEntry out, and make an access entry for the role in its own account';
     return authorityMissing(api);
   },
 );

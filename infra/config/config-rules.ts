@@ -3,7 +3,7 @@ import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  executionsTooMany(config) ?? otherRegion(config) ?? keyElsewhere(config) ?? topicElsewhere(config) ?? brokenSet(config);
+  executionsTooMany(config) ?? otherRegion(config) ?? sharedRole(config) ?? keyElsewhere(config) ?? topicElsewhere(config) ?? brokenSet(config);
 
 /** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */
 const share = 0.8;
@@ -33,12 +33,27 @@ function topicElsewhere({ hub: { region, alarms } }: Config): string | undefined
 }
 
 function otherRegion({ hub, clusters }: Config): string | undefined {
-  const wrong = clusters.find(
-    ({ relay: { identity } }) =>
-      identity.type === 'pod-identity' && identity.association && /^[a-z]/.test(identity.region ?? '') && identity.region !== hub.region,
-  );
-  return (
-    wrong &&
-    `${wrong.id}: a Pod Identity association can be made in the hub's own region only: leave region out, or say association: false and make it there`
-  );
+  const isOther = (region: string | undefined): boolean => /^[a-z]/.test(region ?? '') && region !== hub.region;
+  for (const { id, api, relay } of clusters) {
+    const { identity } = relay;
+    if (identity.type === 'pod-identity' && identity.association && isOther(identity.region))
+      return `${id}: a Pod Identity association can be made in the hub's own region only: leave region out, or say association: false and make it there`;
+    if (api?.auth.type === 'eks' && api.auth.accessEntry && isOther(api.auth.region))
+      return `${id}: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs SyncRoleArn and SweepRoleArn there`;
+  }
+  return undefined;
+}
+
+/** The events queue of each cluster admits its relay's role, and by the queue the hub knows the cluster. */
+function sharedRole({ clusters }: Config): string | undefined {
+  const clusterOf = new Map<string, string>();
+  for (const { id, relay } of clusters) {
+    if (relay.identity.type !== 'existing-role') continue;
+    const { roleArn } = relay.identity;
+    const other = clusterOf.get(roleArn);
+    if (other !== undefined)
+      return `the relays of ${other} and ${id} have the same role, ${roleArn}, so each could send events of the other cluster: give each its own role`;
+    clusterOf.set(roleArn, id);
+  }
+  return undefined;
 }

@@ -281,6 +281,21 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       "clusters.yaml:3:5: clusters[0]: api.ca is missing, and an EKS cluster's certificate authority is its own: give what this prints: aws eks describe-cluster --name shop --region eu-west-1 --query cluster.certificateAuthority.data --output text",
     ],
     [
+      'access entries beside a role of another account',
+      api(`ca: ${authorityData}, auth: { type: eks, clusterName: a, accessEntry: true, roleArn: "arn:aws:iam::444455556666:role/r" }`),
+      'clusters.yaml:3:5: clusters[0]: api.auth has accessEntry: true and roleArn: access entries let in the roles of the hub itself. Leave accessEntry out, and make an access entry for the role in its own account',
+    ],
+    [
+      'access entries in another region',
+      `hub: { region: eu-west-1 }\nclusters:\n  - id: a\n    ${relay}\n    api: { url: "https://a.example.com", ca: ${authorityData}, auth: { type: eks, clusterName: a, accessEntry: true, region: eu-central-1 } }`,
+      "clusters.yaml:1:1: a: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs SyncRoleArn and SweepRoleArn there",
+    ],
+    [
+      'a role that is the identity of two relays',
+      `hub: {}\nclusters:\n${['a', 'b', 'c'].map((id) => `  - { id: ${id}, relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/${id === 'a' ? 'own' : 'shared'}" } } }`).join('\n')}`,
+      'clusters.yaml:1:1: the relays of b and c have the same role, arn:aws:iam::111122223333:role/shared, so each could send events of the other cluster: give each its own role',
+    ],
+    [
       'active on EKS',
       api('auth: { type: eks, clusterName: a } }\n    mode: active\n    settings: { batchPeriodSeconds: 1'),
       /EKS's own endpoint controllers can't be switched off/,

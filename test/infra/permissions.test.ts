@@ -31,7 +31,7 @@ const secret = (i: number): string =>
 const secretCluster = (i: number, more = ''): string => `
   - id: c${i}
     api: { url: "https://c.example.com", auth: { type: secret, secretArn: "${secret(i)}"${more} } }
-    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/relay" } }`;
+    relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/relay-${i}" } }`;
 
 describe('each function may do exactly this', () => {
   it.each([

@@ -49,7 +49,7 @@ it('the schema for editors has every key of the example, with a sentence and the
   expect(undescribed.map(([name]) => name)).toEqual([]);
 });
 
-const relay = { identity: { type: 'existing-role', roleArn: 'arn:aws:iam::111122223333:role/relay' } } as const;
+const relay = { identity: { type: 'pod-identity', clusterName: 'c' } } as const;
 const api = {
   url: 'https://api.example.com',
   auth: { type: 'secret', secretArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf' },

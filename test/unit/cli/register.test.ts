@@ -18,7 +18,7 @@ beforeAll(async () => {
   await hub.register('shop');
   await hub.register('blog');
   files = { clusters: join(hub.folder, 'clusters.yaml'), outputs: join(hub.folder, 'outputs.json') };
-  const relay = 'relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/r" } }';
+  const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
   const api = 'api: { url: "https://shop.example.com", auth: { type: web-identity, audience: shop } }';
   await writeFile(
     files.clusters,
