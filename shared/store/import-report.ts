@@ -1,4 +1,4 @@
-/** Problems that an import's last run in its cluster found. Only explain and the console read them. */
+/** Problems that an import's last run in its cluster found, for explain, the console and its next run. */
 import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from './keys.ts';
 import type { ObjectName } from './object-keys.ts';
 import type { Item, Table } from './table.ts';
@@ -17,6 +17,8 @@ export interface ImportReport {
   readonly held?: readonly string[] | undefined;
   /** Sources whose slices stay because the Pods of their exports are too large. */
   readonly unread?: readonly string[] | undefined;
+  /** Sources whose pods in the snapshot differ from their API's, or whose API did not answer the mass-removal guard. A retry asks these again. */
+  readonly doubted?: readonly string[] | undefined;
   /** Clusters of the import whose exports the hub does not know: the import stays as it is. */
   readonly unknown?: readonly string[] | undefined;
   /** With `imports: shadow`: the writes that would be made, or the objects that would prevent them. */

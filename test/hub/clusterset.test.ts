@@ -467,6 +467,29 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  it('live pods that the snapshot lacks stay for as long as it does, also if fewer than ten are left (MC-74)', async () => {
+    const pods = Array.from({ length: 10 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(12);
+    const { store } = world.of('b');
+    world.of('b').told = (o) => (o.kind === 'Pod' ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject) : o);
+    for (const { metadata } of pods.slice(6)) store.remove('Pod', 'shop', metadata.name);
+    for (const p of pods.slice(0, 6)) store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(8);
+    await world.pass(200);
+    expect(seen(world, 'a')).toHaveLength(8);
+    world.of('b').apiAnswers = false;
+    await world.pass(200);
+    expect(seen(world, 'a')).toHaveLength(8);
+    world.of('b').apiAnswers = true;
+    world.of('b').told = (o) => o;
+    for (const { metadata } of pods.slice(0, 6)) store.remove('Pod', 'shop', metadata.name);
+    await world.pass(120);
+    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+  });
+
   it('a source whose Service is reported with a wrong selector keeps its slices (MC-74)', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });

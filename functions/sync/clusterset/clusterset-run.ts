@@ -15,6 +15,8 @@ export interface ClustersetRun {
   readonly generation: number;
   /** The run looks again at what an earlier run has done: nothing that concerns it has changed in its cluster since. */
   readonly isLookOnly: boolean;
+  /** An earlier run for the same change failed or was requeued. */
+  readonly isRetry: boolean;
   /** How often in a row the run was requeued before. */
   readonly rounds: number;
   /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
@@ -27,7 +29,7 @@ export interface ClustersetRun {
    * answer, as behind a webhook that is down. False in a namespace that is being deleted.
    */
   readonly isRefused: (error: unknown) => Promise<boolean>;
-  /** Findings of an import's run. import-report-record.ts saves them at its end, for explain and the console. */
+  /** Findings of an import's run. import-report-record.ts saves them at its end. */
   readonly found: ImportFindings;
   /** `StartedRun.latencyFromMs`: the latency of an import counts from the change of its export. */
   readonly latencyFromMs: number | undefined;

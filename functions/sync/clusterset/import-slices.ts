@@ -16,7 +16,7 @@ import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
-import { reportOf } from './import-report-record.ts';
+import { doubtedBefore, reportOf } from './import-report-record.ts';
 import { applySlicePlan } from './import-slice-writes.ts';
 import { livePods, type Sources } from './import-sources.ts';
 
@@ -38,13 +38,22 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const { maxEndpointsPerSlice } = cluster.settings;
   const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const plan = planWith(sources);
+  const before = await doubtedBefore(run);
   const confirmed = await concurrently(8, sources, (source) =>
-    confirmedSource(run, source, { sources, slices, planWith, plan, cluster: memberOf.get(source.cluster) }),
+    confirmedSource(run, source, {
+      sources,
+      slices,
+      planWith,
+      plan,
+      cluster: memberOf.get(source.cluster),
+      isAgain: before.includes(source.cluster),
+    }),
   );
-  const isDoubtful = confirmed.some((source, i) => source !== sources[i]);
+  const doubted = confirmed.filter((source, i) => source !== sources[i]).map(({ cluster }) => cluster);
+  const isDoubtful = doubted.length > 0;
   const final = isDoubtful ? planWith(confirmed) : plan;
   const refused = await applySlicePlan(run, api, final, slices);
-  Object.assign(run.found, reportOf(final));
+  Object.assign(run.found, reportOf(final), isDoubtful && { doubted });
   const limited = limitText(final);
   if (limited !== undefined) to.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
@@ -88,6 +97,8 @@ interface ToConfirm {
   /** With the source as it is. */
   readonly plan: ImportedSlicesPlan;
   readonly cluster: ClusterState | undefined;
+  /** The run before doubted the source. */
+  readonly isAgain: boolean;
 }
 
 /**
@@ -95,7 +106,7 @@ interface ToConfirm {
  * silent: its slices stay.
  */
 async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToConfirm): Promise<ImportSource> {
-  const { cluster, sources, slices, planWith, plan } = to;
+  const { cluster, sources, slices, planWith, plan, isAgain } = to;
   const { exported, ...rest } = source;
   const own = ofSource(slices, source.cluster);
   const left = ({ plans }: ImportedSlicesPlan): readonly string[] => {
@@ -108,7 +119,7 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
     before: addressesIn(own),
     left: left(plan),
     leftBy: (pods) => left(planWith(sources.map((s) => (s === source ? withPods(pods) : s)))),
-    isAgain: false,
+    isAgain,
     ask: async () =>
       cluster && exported && (await selectsAsKnown(run, cluster, exported.service))
         ? livePods(run, cluster.id, exported.service.spec?.selector ?? {})

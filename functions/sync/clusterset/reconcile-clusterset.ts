@@ -20,6 +20,7 @@ import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Reconciler, StartedRun } from '../state/reconciler.ts';
 import { requeue } from '../state/requeue.ts';
+import { isRetry } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
@@ -77,6 +78,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     name: parseWorkName(claim.service.name).name,
     generation: claim.item.generation,
     isLookOnly: isLookOnly(claim.item),
+    isRetry: controllers.some((c) => isRetry({ work: claim.item }, c)),
     rounds: claim.message.requeues ?? 0,
     api: () => ownApi(deps, cluster, claim, left.call),
     apiOf: async (other) => {
