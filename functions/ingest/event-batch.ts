@@ -127,10 +127,10 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const versions = await noteWrites(batch);
   if (!(await areWakeUpsHeld(batch))) await enqueueConcerned(batch, versions);
   const { syncs } = deps.queues(cluster.id, cluster.queues);
-  const { wakeUps } = effects;
+  const { wakeUps, inputWakeUps } = effects;
   const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
   const enqueueServices = async (): Promise<void> => deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
-  const enqueueOfSet = async (): Promise<unknown> => mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, wakeUps));
+  const enqueueOfSet = async (): Promise<unknown> => mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, inputWakeUps));
   await concurrently(2, [enqueueServices, enqueueOfSet], (add) => add());
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));

@@ -1,14 +1,18 @@
 /** The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost for the set. */
 import { expect, it } from 'vitest';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
-import { exporter, importer, pod, serviceExport } from '#test/support/set-objects.ts';
+import { exporter, importer, object, pod, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const flips = 200;
 const flipSeconds = 10;
 
 /** Counted until the next call: what is written to the table, asked of it, and sent to the queue of work. */
-function counting(world: SetWorld): () => { readonly writes: number; readonly reads: number; readonly messages: number } {
+function counting(
+  world: SetWorld,
+  ids: readonly string[] = [...world.members.keys()],
+): () => { readonly writes: number; readonly reads: number; readonly messages: number } {
   const counted = { writes: 0, reads: 0, messages: 0 };
   const count = (target: object, what: keyof typeof counted, methods: readonly string[]): void => {
     for (const method of methods) {
@@ -22,13 +26,24 @@ function counting(world: SetWorld): () => { readonly writes: number; readonly re
   };
   count(world.table, 'writes', ['put', 'update', 'delete']);
   count(world.table, 'reads', ['get', 'query']);
-  for (const { queues } of world.members.values()) count(queues.syncs, 'messages', ['send']);
+  for (const id of ids) count(world.of(id).queues.syncs, 'messages', ['send']);
   return () => {
     const now = { ...counted };
     Object.assign(counted, { writes: 0, reads: 0, messages: 0 });
     return now;
   };
 }
+
+const labels = { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+const [ready, notReady] = ['10.2.0.2', '10.2.0.1'];
+const builtInOutputs: readonly RawObject[] = [
+  {
+    ...object('EndpointSlice', { name: 'web-abcde', uid: 'web-abcde', labels }),
+    apiVersion: 'discovery.k8s.io/v1',
+    ...{ addressType: 'IPv4', ports: [], endpoints: [{ addresses: [ready], conditions: { ready: true } }] },
+  },
+  object('Endpoints', { uid: 'endpoints' }, { subsets: [{ addresses: [{ ip: ready }], notReadyAddresses: [{ ip: notReady }] }] }),
+];
 
 async function flip(world: SetWorld, id: string): Promise<void> {
   for (let i = 1; i <= flips; i++) {
@@ -55,6 +70,19 @@ it('an exported service whose pod flips 200 times in ten seconds is written once
       '10.2.0.2 true',
     ]);
   }
+});
+
+it('a change of a pod wakes each importer once, although the exporter’s built-in controllers write its slice and Endpoints after it', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  world.of('b').outputs = 'full';
+  await world.pass(70);
+  const counted = counting(world, ['a']);
+  world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+  await world.pass(0.2);
+  for (const written of builtInOutputs) world.of('b').store.apply(written);
+  await world.pass(20);
+  expect(readyIn(world, 'a')).toEqual(['10.2.0.2']);
+  expect(counted().messages).toBe(1);
 });
 
 it('a service that is not exported costs a set not one write and not one message, and in a namespace that exports nothing not one read', async () => {

@@ -5,7 +5,7 @@
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { deletedInput, inputEntry, isInput, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isOwnImportWrite } from '#functions/relay/projection/own-write.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
@@ -52,6 +52,8 @@ class Member {
   readonly store: Store;
   readonly queues;
   readonly writes: string[] = [];
+  /** Content of Endpoints and slices in the relay's messages. */
+  outputs: Outputs = 'metadata';
   /** If false, the relay is silent. */
   isHeard = true;
   apiAnswers = true;
@@ -163,7 +165,10 @@ class Member {
       ? deleted
         ? deletedInput(object, asOf, 0)
         : inputEntry(kind, this.told(object), asOf)
-      : outputEntry(kind, object, asOf, { more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) } });
+      : outputEntry(kind, object, asOf, {
+          outputs: this.outputs,
+          more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) },
+        });
     if (isOwnImportWrite(entry)) return;
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }

@@ -47,6 +47,7 @@ export class BatchEffects {
   readonly podsWritten = new Set<string>();
   nodesWritten = false;
   readonly #wakeUps = new WakeUps();
+  readonly #inputWakeUps = new WakeUps();
 
   /** Call it before the write, whose answer may be lost. */
   recordWrite(kind: InputKind, namespace: string): void {
@@ -64,10 +65,30 @@ export class BatchEffects {
 
   /** Enqueues the service: by default at once, and with its outputs as they are saved. */
   wake(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
-    this.#wakeUps.add({ delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...options, namespace, service });
+    this.#wakeUps.add(toWake(namespace, service, options));
+  }
+
+  /** Enqueues the service for a change of its inputs, which its export has too. */
+  wakeForInput(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
+    this.wake(namespace, service, options);
+    this.#inputWakeUps.add(toWake(namespace, service, options));
   }
 
   get wakeUps(): readonly WakeUp[] {
     return this.#wakeUps.all;
   }
+
+  /** Those by `wakeForInput`. A write of Endpoints or slices concerns no export. */
+  get inputWakeUps(): readonly WakeUp[] {
+    return this.#inputWakeUps.all;
+  }
 }
+
+const toWake = (namespace: string, service: string, options: Partial<WakeUp>): WakeUp => ({
+  delaySeconds: 0,
+  readFromApiServer: false,
+  observedAtMs: undefined,
+  ...options,
+  namespace,
+  service,
+});

@@ -22,7 +22,7 @@ import { importsOfNewZones } from './zone-wakes.ts';
 /** Pods of one page: each may have 64 KB and its former labels, and four namespaces are read at a time. */
 const podsPerPage = 200;
 
-/** `woken` are the services that the batch wakes. */
+/** `woken` are the services that the batch wakes for changes of their inputs. */
 export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
   const batch = await asOfNow(given, woken);
   const wakeUps = new WakeUps();

@@ -16,7 +16,7 @@ import { selectorsOf } from './selectors.ts';
 export async function enqueueConcerned(batch: BatchContext, versions: ReadonlyMap<string, number>): Promise<void> {
   const { effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending) {
-    if (kind === 'Service') effects.wake(record.namespace, record.name, { observedAtMs });
+    if (kind === 'Service') effects.wakeForInput(record.namespace, record.name, { observedAtMs });
   }
   await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
     for await (const services of selectorsOf(batch, namespace, versions.get(namespace))) wakeForPods(batch, namespace, pods, services);
@@ -40,7 +40,7 @@ function wakeForPods(
   const delaySeconds = Math.min(maxDelaySeconds, cluster.settings.batchPeriodSeconds);
   for (const pod of pods) {
     const { observedAtMs } = pod;
-    for (const service of concernedByPod(pod, services)) effects.wake(namespace, service, { delaySeconds, observedAtMs });
+    for (const service of concernedByPod(pod, services)) effects.wakeForInput(namespace, service, { delaySeconds, observedAtMs });
   }
 }
 
@@ -59,7 +59,7 @@ async function wakeOverloaded({ deps, cluster, store, effects }: BatchContext): 
   let ratios: ReturnType<typeof zoneRatios> | undefined;
   for await (const { namespace, name, hints } of listHints(deps.table, cluster.id)) {
     ratios ??= zoneRatios(await nodesOf(store));
-    if (isOverloaded(hints, ratios)) effects.wake(namespace, name);
+    if (isOverloaded(hints, ratios)) effects.wakeForInput(namespace, name);
   }
 }
 
