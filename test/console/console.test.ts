@@ -441,7 +441,7 @@ it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service 
   await page.close();
 });
 
-describe('npm run explain', () => {
+describe('fleet-endpoints explain', () => {
   const explain = (...args: readonly string[]) => command('explain', ...args);
 
   it('explain prints the same in a terminal', async () => {

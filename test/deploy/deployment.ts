@@ -69,14 +69,14 @@ export class Deployment {
     return this.cdk('deploy', '--all', '--concurrency', '20', '--require-approval', 'never', '--outputs-file', this.#outputsFile);
   }
 
-  /** Runs a script of package.json, for the deployed hub if `hub` chooses it. */
-  async script(script: string, args: readonly string[], hub: 'for the hub' | 'no hub' = 'no hub'): Promise<string> {
+  /** Runs a command of fleet-endpoints, for the deployed hub if `hub` chooses it. */
+  async command(name: string, args: readonly string[], hub: 'for the hub' | 'no hub' = 'no hub'): Promise<string> {
     const env = hub === 'for the hub' ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' } : this.#env;
-    return (await run('npm', ['run', '-s', script, '--', ...args], { env })).stdout;
+    return (await run(process.execPath, ['infra/command/fleet-endpoints.main.ts', name, ...args], { env })).stdout;
   }
 
   cluster(...args: readonly string[]): Promise<string> {
-    return this.script('cluster', args, 'for the hub');
+    return this.command('cluster', args, 'for the hub');
   }
 
   /** By what `npm run deploy` has written. */
@@ -102,7 +102,7 @@ export class Deployment {
 
   manifest(id: string, ...how: readonly string[]): Promise<string> {
     const files = ['--clusters', this.clustersFile, '--outputs', this.#outputsFile, '--region', this.cloud.region];
-    return this.script('relay', ['manifest', id, ...how, ...files]);
+    return this.command('relay', ['manifest', id, ...how, ...files]);
   }
 
   /** The log of the functions of every hub since then (ms since the epoch), in order. */

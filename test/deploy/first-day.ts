@@ -113,7 +113,7 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       async check() {
         await shop.addReadyPod('web-3', '10.1.0.3');
         await shop.untilAddresses(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
-        const explained = await hub.script('explain', [shop.id, 'default/web', 'web-3'], 'for the hub');
+        const explained = await hub.command('explain', [shop.id, 'default/web', 'web-3'], 'for the hub');
         assert.match(explained, /web-3/);
       },
     },

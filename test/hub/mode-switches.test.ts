@@ -14,7 +14,7 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 
-/** Switches as `npm run cluster` does. If it dies half-way, sweep finishes the switch. */
+/** Switches as `fleet-endpoints cluster` does. If it dies half-way, sweep finishes the switch. */
 async function switchTo(world: HubWorld, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);

@@ -44,7 +44,7 @@ export interface Fleet {
   world(ids?: readonly string[]): Promise<SetWorld>;
   /** Process ids by name. */
   processes(): Promise<ReadonlyMap<string, number>>;
-  /** `npm run cluster -- …` against this hub. */
+  /** `fleet-endpoints cluster …` against this hub. */
   command(...args: readonly string[]): Promise<string>;
   stopHub(): Promise<void>;
   startHub(): Promise<void>;
@@ -133,7 +133,7 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
     command: (...words) =>
       new Promise((resolve, reject) => {
         const env = { ...process.env, HUB: String(pid) };
-        execFile('npm', ['run', '-s', 'cluster', '--', ...words], { env }, (error, stdout, stderr) =>
+        execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words], { env }, (error, stdout, stderr) =>
           error ? reject(new Error(`${words.join(' ')}: ${stdout}${stderr}`, { cause: error })) : resolve(stdout + stderr),
         );
       }),

@@ -37,7 +37,7 @@ export interface Scene {
   processes(): Promise<ReadonlyMap<string, number>>;
   /** SIGKILL for all of the hub and the relay at once, and everything again from what is on disk. */
   restart(): Promise<void>;
-  /** `npm run cluster -- …` against this run. */
+  /** `fleet-endpoints cluster …` against this run. */
   command(...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
   stop(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function startScene(): Promise<Scene> {
     command: (...args) =>
       new Promise((resolve) => {
         const env = { ...process.env, HUB: String(current.pid) };
-        execFile('npm', ['run', '-s', 'cluster', '--', ...args], { env }, (error, stdout, stderr) =>
+        execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args], { env }, (error, stdout, stderr) =>
           resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output: stdout + stderr }),
         );
       }),

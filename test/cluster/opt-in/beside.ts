@@ -31,7 +31,7 @@ export interface Beside {
   readonly lines: readonly string[];
   /** A namespace of its own. */
   world(): Promise<World>;
-  /** `npm run cluster -- …` against this run; CLUSTER stands for its cluster. */
+  /** `fleet-endpoints cluster …` against this run; CLUSTER stands for its cluster. */
   command(...args: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -72,7 +72,8 @@ export async function startBeside(): Promise<Beside> {
       command: (...args) =>
         new Promise((resolve, reject) => {
           const env = { ...process.env, HUB: String(pid) };
-          execFile('npm', ['run', '-s', 'cluster', '--', ...args.map((a) => (a === 'CLUSTER' ? cluster : a))], { env }, (error, stdout, stderr) =>
+          const words = args.map((a) => (a === 'CLUSTER' ? cluster : a));
+          execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words], { env }, (error, stdout, stderr) =>
             error ? reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`, { cause: error })) : resolve(stdout + stderr),
           );
         }),
