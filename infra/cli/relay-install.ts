@@ -1,6 +1,6 @@
 /** The two ways to install a relay: a manifest for kubectl, and a Helm chart with the values of a cluster. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { type RelaySettings, relaySettingsOf } from '#infra/config/installed-relay.ts';
@@ -38,10 +38,10 @@ export const chartValuesText = (clusterId: string, values: ManifestValues): stri
   return stringify(chartValues(installOf(clusterId, values)), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 };
 
-/** Writes the templates and the README of the Helm chart into its folder; in a folder that is not the checkout's the rest of the chart too. */
+/** Writes the Helm chart. Its templates and its README are made here. */
 export function writeChart(folder: string): void {
-  const source = join(installation.root, 'infra/relay/chart');
-  if (resolve(folder) !== source) cpSync(source, folder, { recursive: true });
+  const source = join(installation.root, 'infra/relay/chart-parts');
+  cpSync(source, folder, { recursive: true });
   const of = (name: string): string => readFileSync(join(source, name), 'utf8');
   const readme = chartReadme(parse(of('Chart.yaml')), of('values.yaml'), JSON.parse(of('values.schema.json')));
   for (const { path, text } of [...chartTemplates(), { path: 'README.md', text: readme }]) {

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { ManifestValues } from '#infra/cli/relay-install.ts';
-import { isCheckout } from '#infra/installation.ts';
 
 export const relayCommand = (): Command =>
   new Command('relay')
@@ -47,7 +46,7 @@ const ofCluster = (name: string, description: string): Command =>
 const chart = (): Command =>
   new Command('chart')
     .description('writes the Helm chart')
-    .argument('[folder]', 'where to', isCheckout ? 'infra/relay/chart' : 'fleet-endpoints-relay')
+    .argument('[folder]', 'where to', 'fleet-endpoints-relay')
     .action(async (folder: string) => {
       const { writeChart } = await import('#infra/cli/relay-install.ts');
       writeChart(folder);

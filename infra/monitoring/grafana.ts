@@ -8,7 +8,7 @@ import { type RelayMetric, relayMetrics } from '#shared/contract/relay-metrics.t
 import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from './dashboards.ts';
 
 export interface GrafanaFile {
-  /** Below infra/monitoring/grafana. */
+  /** Below dist/grafana of the package. */
   readonly name: string;
   readonly dashboard: object;
 }

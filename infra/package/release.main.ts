@@ -10,6 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { parse } from 'yaml';
 import { bundle } from '#infra/build.ts';
 import { relayBundle } from '#infra/bundle-options.ts';
+import { writeChart } from '#infra/cli/relay-install.ts';
 import { archive, sha256Of } from './archive.ts';
 import { billOfMaterials, bundledPackages, readLock } from './bundled-packages.ts';
 import { krewManifest, type PackageFacts, pluginName } from './krew-manifest.ts';
@@ -31,9 +32,9 @@ interface Chart {
 
 const facts = JSON.parse(await readFile('package.json', 'utf8')) as PackageFacts;
 const { name, version } = facts;
-const chart = parse(await readFile('infra/relay/chart/Chart.yaml', 'utf8')) as Chart;
+const chart = parse(await readFile('infra/relay/chart-parts/Chart.yaml', 'utf8')) as Chart;
 if (String(chart.appVersion) !== version)
-  fail(`infra/relay/chart/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`);
+  fail(`infra/relay/chart-parts/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`);
 if (!(await readFile('CHANGELOG.md', 'utf8')).includes(`## ${version}`))
   console.error(`CHANGELOG.md has no heading "## ${version}" yet: what is under "Unreleased" belongs there`);
 
@@ -73,7 +74,7 @@ async function packImage(image: string): Promise<readonly Material[]> {
 async function packChart(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'fleet-endpoints-chart-'));
   const file = join(out, `${chart.name}-${chart.version}.tgz`);
-  await cp('infra/relay/chart', join(scratch, chart.name), { recursive: true });
+  writeChart(join(scratch, chart.name));
   await archive(file, scratch, [chart.name]);
   const layout = join(scratch, 'layout');
   const config = await addBlob(layout, 'application/vnd.cncf.helm.config.v1+json', chart);

@@ -8,7 +8,7 @@ import { relayMonitoring } from './prometheus-objects.ts';
 import { builtInAlone, type WriterTasks } from './writer-policies.ts';
 
 export interface ChartFile {
-  /** Relative to infra/relay/chart. */
+  /** Relative to the chart's folder. */
   readonly path: string;
   readonly text: string;
 }

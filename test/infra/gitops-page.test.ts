@@ -10,12 +10,12 @@ const blocks = [...readFileSync('docs/gitops.md', 'utf8').matchAll(/```yaml\n([\
 const [values = '', ...manifests] = blocks;
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, asserted on by path
 const objects: any[] = manifests.flatMap((text) => parseAllDocuments(text).map((d) => d.toJS()));
-const chart = parse(readFileSync('infra/relay/chart/Chart.yaml', 'utf8')) as { readonly name: string; readonly version: string };
+const chart = parse(readFileSync('infra/relay/chart-parts/Chart.yaml', 'utf8')) as { readonly name: string; readonly version: string };
 const of = (kind: string) => objects.find((object) => object.kind === kind);
 
 it('the values are allowed by the chart’s schema, and are those that the command prints', () => {
   const own = parse(values);
-  const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart/values.schema.json', 'utf8')));
+  const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')));
   expect(validate(own), JSON.stringify(validate.errors)).toBe(true);
   const { cluster, namespace, eventsQueueUrl, region, image } = own;
   const printed = chartValues({

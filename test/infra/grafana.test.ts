@@ -1,5 +1,4 @@
 /** The dashboards for Grafana: they are those of CloudWatch and of the relay's metrics. */
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { grafanaDashboards } from '#infra/monitoring/grafana.ts';
@@ -16,11 +15,6 @@ interface Drawn {
 }
 const drawn = (name: string): Drawn => grafanaDashboards().find((file) => file.name === `${name}.json`)?.dashboard as Drawn;
 const targetsOf = ({ panels }: Drawn) => panels.flatMap(({ targets = [] }) => targets);
-
-it('the committed files are what `npm run grafana` writes', () => {
-  for (const { name, dashboard } of grafanaDashboards())
-    expect(JSON.parse(readFileSync(`infra/monitoring/grafana/${name}`, 'utf8'))).toEqual(JSON.parse(JSON.stringify(dashboard)));
-});
 
 it.each(dashboards)('the dashboard $id has each metric of our own that CloudWatch’s has', ({ id, rows }) => {
   const ours = rows

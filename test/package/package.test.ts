@@ -37,8 +37,8 @@ describe('the package', () => {
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
       /^package\/docs\/([\w-]+\.(md|png)|decisions\/[\w-]+\.md)$/,
-      /^package\/infra\/monitoring\/grafana\/[\w-]+\.json$/,
-      /^package\/infra\/relay\/chart\/(Chart\.yaml|README\.md|values\.yaml|values\.schema\.json|templates\/[\w-]+\.yaml)$/,
+      /^package\/dist\/grafana\/(fleet|cluster|relay)\.json$/,
+      /^package\/infra\/relay\/chart-parts\/(Chart\.yaml|values\.yaml|values\.schema\.json)$/,
     ];
     expect(files.filter((file) => !known.some((pattern) => pattern.test(file)))).toEqual([]);
     for (const pattern of known) expect(files.some((file) => pattern.test(file))).toBe(true);

@@ -49,7 +49,9 @@ it('every checksum holds', async () => {
 
 it('the chart’s archive has one folder, as Helm expects', async () => {
   const { stdout } = await run('tar', ['-tzf', released(/relay-\d.*\.tgz$/)]);
-  expect(stdout.split('\n')).toEqual(expect.arrayContaining(['fleet-endpoints-relay/Chart.yaml', 'fleet-endpoints-relay/values.schema.json']));
+  expect(stdout.split('\n')).toEqual(
+    expect.arrayContaining(['Chart.yaml', 'values.schema.json', 'README.md', 'templates/access.yaml'].map((file) => `fleet-endpoints-relay/${file}`)),
+  );
 });
 
 it('the provenance names every other file, the commit, and what the registries gave with its digest', async () => {
@@ -115,7 +117,7 @@ describe('layouts of OCI', () => {
   it('the chart’s layout has the chart’s archive, and its Chart.yaml as the configuration', async () => {
     const { config, layers } = await json('chart', await rootOf('chart'));
     expect(config.mediaType).toBe('application/vnd.cncf.helm.config.v1+json');
-    expect(await json('chart', config)).toEqual(parse(await readFile('infra/relay/chart/Chart.yaml', 'utf8')));
+    expect(await json('chart', config)).toEqual(parse(await readFile('infra/relay/chart-parts/Chart.yaml', 'utf8')));
     expect(layers.map(({ mediaType }: Descriptor) => mediaType)).toEqual(['application/vnd.cncf.helm.chart.content.v1.tar+gzip']);
     expect(await blob('chart', layers[0])).toEqual(await readFile(released(/relay-\d.*\.tgz$/)));
   });

@@ -101,9 +101,7 @@ it('every command of the package that a page names is one, and no page for its u
     return subs !== undefined && (subs.size === 0 || sub === undefined || subs.has(sub));
   };
   expect(named.filter((command) => !isKnown(command))).toEqual([]);
-  const scripts = pages.filter((page) =>
-    /npm\s+run\s+(-s\s+)?(synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')),
-  );
+  const scripts = pages.filter((page) => /npm\s+run\s+(-s\s+)?(synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')));
   expect(scripts).toEqual([]);
 });
 
