@@ -35,7 +35,11 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   console.error(`exports on ${hub.name}`);
   const namespaces = parseNamespaces(options.exports);
   if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
-  if (namespaces === 'all' || namespaces.length > 0) await checkRanges(hub, cluster);
+  if (namespaces.length > 0) {
+    if (!cluster.api && !hub.connectionsFile)
+      throw new UsageError(`${id} has no api, which the hub asks before it withdraws endpoints: ${toLetIn(id, 'api')}`);
+    await checkRanges(hub, cluster);
+  }
   if (!options.override) await checkWithdrawn(hub.table, cluster, namespaces);
   const exports = { ...clusterset.exports, namespaces };
   if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} was deregistered meanwhile`);

@@ -130,7 +130,7 @@ export const clusterShape: Shape<ClusterConfig> = checked(
           ca: optional(certificates, "This authority signs the API server's certificate; without it, a public authority does. EKS needs it."),
           auth: required(auth, 'The hub has these credentials.'),
         }),
-        'The hub reaches the API server of the cluster here. Only writing needs it.',
+        'The hub reaches the API server of the cluster here. Writing and exports need it.',
       ),
       relay: required(relay, 'The relay runs in the cluster with these settings.'),
     },
@@ -140,6 +140,8 @@ export const clusterShape: Shape<ClusterConfig> = checked(
     if (imports === 'active' && !api) return 'imports is active, but there is no api to write to: off and shadow are allowed without one';
     if (exports?.namespaces?.includes(pod?.namespace ?? ''))
       return `exports.namespaces has ${JSON.stringify(pod.namespace)}, the relay's own namespace, which is never exported`;
+    if (exports?.namespaces?.length && !api)
+      return 'exports has namespaces, but there is no api, which the hub asks before it withdraws endpoints: namespaces: [] is allowed without one';
     if (optIn === 'active' && !api) return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
     if (mode === 'active' && !api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
     if (mode === 'active' && api?.auth?.type === 'eks')

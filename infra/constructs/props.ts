@@ -145,7 +145,7 @@ export interface ClusterInput {
   };
   /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, a closed gate. @default "ticket" */
   readonly alarms?: 'page' | 'ticket';
-  /** The hub reaches the API server of the cluster here. Only writing needs it. */
+  /** The hub reaches the API server of the cluster here. Writing and exports need it. */
   readonly api?: {
     /** The API server has this address. Allowed: https://HOST[:PORT] without path, user or query. */
     readonly url: string;

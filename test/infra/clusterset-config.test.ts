@@ -11,8 +11,12 @@ const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
 const set = 'hub: { clusterset: { name: prod } }';
 const file = (hub: string, ...clusters: readonly string[]): string =>
   `${hub}\nclusters:\n${clusters.map((c) => `  - { ${c}, ${relay} }`).join('\n')}`;
-const exporting = (id: string, podCidrs: string, more = ''): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${podCidrs}]${more} }`;
 const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: a } }`;
+const exporting = (id: string, podCidrs: string, more = ''): string =>
+  `id: ${id}, exports: { namespaces: [web], podCidrs: [${podCidrs}]${more} }, ${api}`;
+
+const withoutApi =
+  'exports has namespaces, but there is no api, which the hub asks before it withdraws endpoints: namespaces: [] is allowed without one';
 
 const problems = (yaml: string): string => {
   try {
@@ -45,7 +49,7 @@ describe('imports and exports in the clusters file', () => {
         set,
         `id: a, imports: active, ${api}`,
         exporting('b', '10.20.0.0/16, "fd00:20::/56"'),
-        `id: c, exports: { namespaces: all, podCidrs: [10.30.0.0/16] }`,
+        `id: c, exports: { namespaces: all, podCidrs: [10.30.0.0/16] }, ${api}`,
       ),
     );
     const [a, b, c] = clusters.map((cluster) => membershipOf(cluster, hub.clusterset));
@@ -84,6 +88,10 @@ describe('imports and exports in the clusters file', () => {
     expect(problems(file(set, `id: a, imports: active, ${api}`))).toBe('');
   });
 
+  it('a cluster that exports no namespace yet needs no API', () => {
+    expect(problems(file(set, 'id: a, exports: { namespaces: [], podCidrs: [10.20.0.0/16] }'))).toBe('');
+  });
+
   it('overlapping ranges of pods are allowed if both clusters allow it', () => {
     const both = (a: string, b: string): string => problems(file(set, exporting('a', '10.20.0.0/16', a), exporting('b', '10.20.128.0/17', b)));
     const allowed = ', allowOverlap: true';
@@ -107,6 +115,8 @@ describe('imports and exports in the clusters file', () => {
       file(set, 'id: a, imports: active'),
       'imports is active, but there is no api to write to: off and shadow are allowed without one',
     ],
+    ['exports without an API', file(set, 'id: a, exports: { namespaces: [web], podCidrs: [10.20.0.0/16] }'), withoutApi],
+    ['exports of all without an API', file(set, 'id: a, exports: { namespaces: all, podCidrs: [10.20.0.0/16] }'), withoutApi],
     ['imports that are none', file(set, 'id: a, imports: on'), 'imports: "on" is not one of off, shadow, active'],
     ['exports without ranges', file(set, 'id: a, exports: { namespaces: [web] }'), 'clusters[0].exports: podCidrs is missing'],
     ['exports with no range', file(set, 'id: a, exports: { namespaces: [web], podCidrs: [] }'), '0 ranges are given: 1 to 16 are allowed'],

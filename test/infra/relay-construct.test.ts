@@ -25,7 +25,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const stackOf = () =>
   new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S', { env: { account: '111122223333', region: 'eu-central-1' } });
-const exportsOf = (range: string) => ({ namespaces: ['web'], podCidrs: [range] });
+const api = { url: 'https://shop.example.com', ca: authority, auth: { type: 'eks', clusterName: 'shop' } } as const;
+const exporting = (range: string) => ({ exports: { namespaces: ['web'], podCidrs: [range] }, api });
 const irsa = { identity: { type: 'irsa', oidcProviderArn: 'arn:aws:iam::111122223333:oidc-provider/issuer.example.com' } } as const;
 
 /** Stands for the deploy: returns the value with the logical id of its target for each reference. */
@@ -77,7 +78,6 @@ describe('relay manifest', () => {
     const stack = stackOf();
     const hub = new FleetHub(stack, 'Hub', { clusterset: { name: 'prod' } });
     const sidecars = [{ name: 'proxy', image: 'proxy:1', securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }];
-    const api = { url: 'https://shop.example.com', ca: authority, auth: { type: 'eks', clusterName: 'shop' } } as const;
     const shop = new FleetCluster(stack, 'Shop', {
       hub,
       id: 'shop',
@@ -97,7 +97,7 @@ describe('relay manifest', () => {
   };
 
   it('the command prints the construct’s manifest by the stack’s outputs, without a clusters file', () => {
-    const { stack, shop } = world({ id: 'source', exports: exportsOf('10.2.0.0/16'), relay: irsa });
+    const { stack, shop } = world({ id: 'source', ...exporting('10.2.0.0/16'), relay: irsa });
     const manifest = deployed(stack.resolve(shop.relayManifest({ image }))) as readonly { kind: string }[];
     expect(manifest.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['Namespace', 'Deployment', 'ValidatingAdmissionPolicy']));
     expect(printed(stack, 'shop')).toEqual(manifest);
@@ -116,7 +116,7 @@ describe('relay manifest', () => {
   it('the synthesis refuses a manifest that lacks a later exporting cluster', () => {
     const { stack, shop } = world();
     shop.relayManifest({ image });
-    new FleetCluster(stack, 'Late', { hub: stack.node.findChild('Hub') as FleetHub, id: 'late', exports: exportsOf('10.3.0.0/16'), relay: irsa });
+    new FleetCluster(stack, 'Late', { hub: stack.node.findChild('Hub') as FleetHub, id: 'late', ...exporting('10.3.0.0/16'), relay: irsa });
     expect(() => Template.fromStack(stack)).toThrow(/FleetCluster S\/Shop: the relay's manifest lacks clusters that export/);
   });
 
@@ -134,7 +134,7 @@ describe('relay manifest', () => {
     });
     const importer = new FleetCluster(stack, 'A', { hub, id: 'a', imports: 'shadow', relay: irsa });
     expect(() => importer.relayManifest({ image })).toThrow(/FleetCluster S\/A: a imports, and a hub of another app does not know/);
-    const exporter = new FleetCluster(stack, 'B', { hub, id: 'b', exports: exportsOf('10.2.0.0/16'), relay: irsa });
+    const exporter = new FleetCluster(stack, 'B', { hub, id: 'b', ...exporting('10.2.0.0/16'), relay: irsa });
     expect(exporter.relayManifest({ image }).length).toBeGreaterThan(10);
     expect(Object.keys(Template.fromStack(stack).findOutputs('*')).filter((id) => id.includes('RelaySettings'))).toEqual([
       expect.stringMatching(/^B/),

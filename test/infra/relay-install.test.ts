@@ -37,7 +37,7 @@ const withTasks = (cluster: string, clusterset?: ClustersetTasks): readonly obje
   });
 
 describe('the manifest of a relay by the clusters file', () => {
-  const exporter = (id: string, ...cidrs: readonly string[]): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${cidrs}] }`;
+  const exporter = (id: string, ...cidrs: readonly string[]): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${cidrs}] }, ${api}`;
   const clusters = [`id: a, imports: shadow, ${api}`, exporter('c', '10.3.0.0/16'), exporter('b', '10.2.0.0/16', '"fd00:2::/48"'), 'id: d'];
 
   it('the writer of an importer is restricted to the ranges of every exporting cluster, in any order', () => {
@@ -52,7 +52,7 @@ describe('the manifest of a relay by the clusters file', () => {
   });
 
   it('the editors of a cluster may export if its exports allow it', () => {
-    const editable = 'id: b, exports: { namespaces: [web], podCidrs: [10.2.0.0/16], editorsMayExport: true }';
+    const editable = `id: b, exports: { namespaces: [web], podCidrs: [10.2.0.0/16], editorsMayExport: true }, ${api}`;
     expect(manifestOf('b', editable)).toEqual(withTasks('b', { editorsMayExport: true }));
   });
 });

@@ -168,6 +168,15 @@ describe('the switch of exports', () => {
     await expect(registerCluster(alone.table, { id: 'a', mode: 'shadow' }, now)).resolves.toBeUndefined();
   });
 
+  it('exports are refused without an API, and withdrawn without one', async () => {
+    const { table, hub, add } = await start();
+    await add('without-api', prod, false);
+    const exports = (typed: string) => exportsCommand(hub, { id: 'without-api', exports: typed, override: true }, async () => '');
+    await expect(exports('web,api')).rejects.toThrow('without-api has no api, which the hub asks before it withdraws endpoints: give it api');
+    await exports('none');
+    expect((await readCluster(table, 'without-api'))?.clusterset.exports.namespaces).toEqual([]);
+  });
+
   it('an export is not taken from importers that have no other, but by --override', async () => {
     const { table, exports, membership, audit } = await start();
     await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', 'settled');
