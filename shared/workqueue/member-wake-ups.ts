@@ -28,7 +28,7 @@ export async function memberWakeUps(
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => {
-    const wakeUp = { ...wakeNow(namespace, exportWork(name)), readFromApiServer: false };
+    const wakeUp = wakeNow(namespace, exportWork(name));
     exports.add(isResync ? lookOnly(wakeUp) : wakeUp);
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);

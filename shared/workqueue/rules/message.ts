@@ -3,6 +3,7 @@ import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from './item.ts';
+import { parseWorkName } from './work-kind.ts';
 
 export interface Delayed {
   readonly message: WakeUpMessage;
@@ -31,12 +32,15 @@ export interface WakeUp {
  */
 export const lookOnly = (wakeUp: WakeUp): WakeUp => ({ ...wakeUp, readFromApiServer: true });
 
-/** Returns an immediate wake-up whose run reads the outputs from the API server, because the table's state may be wrong. */
+/**
+ * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an export wakes
+ * its importers.
+ */
 export const wakeNow = (namespace: string, service: string): WakeUp => ({
   namespace,
   service,
   delaySeconds: 0,
-  readFromApiServer: true,
+  readFromApiServer: parseWorkName(service).kind !== 'export',
   observedAtMs: undefined,
 });
 

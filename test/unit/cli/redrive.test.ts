@@ -7,7 +7,7 @@ import { messageVersion } from '#shared/queue/messages.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { addGeneration, claim, readWork, releaseClean } from '#shared/workqueue/item-store.ts';
-import { controllersToRun } from '#shared/workqueue/rules/item.ts';
+import { controllersToRun, isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { recordSuccess } from '#shared/workqueue/rules/next-state.ts';
 import { localHub } from './local-hub.ts';
 
@@ -75,6 +75,16 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   const [message] = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
   expect(work).toMatchObject({ generation: 2, apiReadGeneration: 2 });
   expect(message && controllersToRun(readWakeUp(encodeMessage(message)), work)).toEqual(['endpoints', 'slices']);
+});
+
+it.concurrent('a parked export is taken up as a change, so that its run wakes the importers', async () => {
+  const cluster = await newCluster();
+  const key = await givenUp(cluster, 'export:web');
+  const parked = { cluster, namespace: 'ns', service: 'export:web', controller: 'slices', generation: 1, error: 'no queue', parkedAtMs: 1 };
+  await hub.put(cluster, 'parked', encodeMessage(parked));
+  expect(await (await look(cluster))[0]?.redrive()).toBe(true);
+  const work = await readWork(hub.table, key);
+  expect([work.generation, isLookOnly(work)]).toEqual([2, false]);
 });
 
 it.concurrent('taken up twice it is done once more and nothing else', async () => {
