@@ -17,3 +17,29 @@ export async function concurrently<T, R>(limit: number, items: readonly T[], wor
   if (failures.length > 0) throw failures[0];
   return results;
 }
+
+export interface Settled<R> {
+  /** In order, without those of failed items. */
+  readonly results: readonly R[];
+  readonly failures: readonly unknown[];
+}
+
+/** Like `concurrently`, but a failed item keeps no other one from being worked on. */
+export async function concurrentlySettled<T, R>(limit: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<Settled<R>> {
+  const failures: unknown[] = [];
+  const results = await concurrently(limit, items, async (item) => {
+    try {
+      return { result: await work(item) };
+    } catch (error) {
+      failures.push(error);
+      return undefined;
+    }
+  });
+  return { results: results.flatMap((r) => (r ? [r.result] : [])), failures };
+}
+
+/** Rejects with the first failure after every item is worked on. */
+export async function concurrentlyToEnd<T>(limit: number, items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const { failures } = await concurrentlySettled(limit, items, work);
+  if (failures.length > 0) throw failures[0];
+}

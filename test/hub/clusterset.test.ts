@@ -892,6 +892,26 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(['b 10.2.0.1 false', 'b 10.2.0.2 true']);
   });
 
+  it('an importer whose queue takes no message, or whose record is damaged, delays no other importer', async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => `a${String(i).padStart(2, '0')}`);
+    const world = await SetWorld.start({ b: exporter('10.2.0'), ...Object.fromEntries(ids.map((id) => [id, importer])) });
+    await world.pass(70);
+    const { syncs } = world.of('a00').queues;
+    const { send } = syncs;
+    Object.assign(syncs, { send: () => Promise.reject(new Error('QueueDoesNotExist')) });
+    world.of('b').store.remove('Pod', 'shop', 'web-1');
+    await world.pass(10);
+    for (const id of ids.slice(1)) expect(seen(world, id)).toEqual(['b 10.2.0.2 true']);
+    Object.assign(syncs, { send });
+    await world.pass(410);
+    expect(seen(world, 'a00')).toEqual(['b 10.2.0.2 true']);
+    await world.table.update(metaKey('a00'), { set: { clusterset: 'damaged' } });
+    world.of('b').store.apply(pod('web-1', '10.2.0.1'));
+    for (const member of world.members.values()) member.isHeard = member.id !== 'a00';
+    await world.pass(5);
+    for (const id of ids.slice(1)) expect(seen(world, id)).toEqual(both.slice(0, 2));
+  });
+
   it('an importer without ServiceImports is asked seldom, and gets its imports soon after they are installed (MC-52)', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     world.of('a').servesMcs = false;

@@ -19,7 +19,10 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
   const exported = await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id));
   for (let i = 0; i < exported.length; i += exportsAtOnce) {
     const turn = exported.slice(i, i + exportsAtOnce);
-    if (deps.now() >= endAtMs(deps) || (await wakeImporters(deps, turn)) !== undefined) return false;
+    if (deps.now() >= endAtMs(deps)) return false;
+    const { stoppedAt, failures } = await wakeImporters(deps, turn);
+    if (failures.length > 0) throw failures[0];
+    if (stoppedAt !== undefined) return false;
     await concurrently(8, turn, async (key) => {
       await wakeExports(deps, key);
       await saveExportEntry(deps.table, key, cluster.id, undefined);

@@ -3,19 +3,19 @@ import { listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { lookOnly, type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 
 /**
  * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps the last importer that is woken, and the next
- * run continues behind it.
+ * run continues behind it. Rejects after the record is saved if an importer could not be woken. Its work item may have a generation, which becomes overdue.
  */
 export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Promise<void> {
   const { source, clusterset } = member;
@@ -28,39 +28,53 @@ export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Pro
       deps,
       member.id,
       clusterset.set,
-      exported.map(({ namespace, name }) => ({ ...wakeNow(namespace, exportWork(name)), readFromApiServer: false })),
+      exported.map(({ namespace, name }) => wakeNow(namespace, exportWork(name))),
     );
     await saveSource(deps.table, member, undefined);
     return;
   }
-  const stoppedAt = await wakeImporters(deps, exported, source.wokenUpTo);
+  const { stoppedAt, failures } = await wakeImporters(deps, exported, source.wokenUpTo);
   const { text: _text, ...next } = stoppedAt === undefined ? settled : { ...settled, wokenUpTo: stoppedAt };
   await saveSource(deps.table, member, next);
+  if (failures.length > 0) throw failures[0];
 }
 
-/** `exported`: names of one set. `after`: importers up to this id are woken already. Resolves to the last woken importer if time ends before the list. */
-export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[], after = ''): Promise<string | undefined> {
+export interface WokenImporters {
+  /** The last woken importer if time ended before the list. */
+  readonly stoppedAt: string | undefined;
+  /** An error for each importer that could not be woken. */
+  readonly failures: readonly unknown[];
+}
+
+/** `exported`: names of one set. `after`: importers up to this id are woken already. */
+export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[], after = ''): Promise<WokenImporters> {
+  const failures: unknown[] = [];
   const [first] = exported;
-  if (!first) return undefined;
+  if (!first) return { stoppedAt: undefined, failures };
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
   const { atOnce } = limitsOf(deps).sweep;
   const importers = (await listImporters(deps.table)).filter((id) => id > after);
   let last = after;
   for (let i = 0; i < importers.length; i += atOnce) {
-    if (deps.now() >= endAtMs(deps)) return last;
+    if (deps.now() >= endAtMs(deps)) return { stoppedAt: last, failures };
     const turn = importers.slice(i, i + atOnce);
-    await concurrently(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps));
+    failures.push(...(await concurrentlySettled(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps))).failures);
     last = turn.at(-1) ?? last;
   }
-  return undefined;
+  return { stoppedAt: undefined, failures };
 }
 
+/** The exports of the name have not changed: they look at their conditions. */
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
   const { exportTexts } = await readSetEntries(deps.table, key);
-  await concurrently(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [wakeNow(key.namespace, exportWork(key.name))]));
+  await concurrentlyToEnd(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [lookOnly(wakeNow(key.namespace, exportWork(key.name)))]));
 }
 
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {
-  const cluster = await readCluster(deps.table, id);
-  if (cluster && hasRuns(cluster) && cluster.clusterset.set === set) await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
+  try {
+    const cluster = await readCluster(deps.table, id);
+    if (cluster && hasRuns(cluster) && cluster.clusterset.set === set) await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
+  } catch (error) {
+    throw new Error(`cluster ${id} cannot be woken: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 /** A run of an export or import wakes runs of other clusters, which its findings concern. */
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { concurrentlySettled, concurrentlyToEnd, type Settled } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { lookOnly, type WakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -15,9 +15,14 @@ export interface ClustersToWake {
   readonly isConcerned?: (cluster: ClusterRecord) => Promise<boolean>;
 }
 
-/** Wakes the work item in each of the clusters. A failed call may be repeated: a redundant wake-up is harmless. */
+/**
+ * Wakes the work item in each of the clusters. A cluster that cannot be woken keeps no other one from being woken. Rejects after the last one, and the call
+ * may be repeated: a redundant wake-up is harmless.
+ */
 export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pick<ClustersToWake, 'clusters' | 'service'>): Promise<void> {
-  await wakeEach(run, await wokenOf(run, clusters), wakeUpOf(run, service, 0));
+  const { results, failures } = await wokenOf(run, clusters);
+  await wakeEach(run, results.flat(), wakeUpOf(run, service, 0));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Exports of other clusters are only to look again: they have not changed, and this run wakes the importers itself. */
@@ -30,10 +35,19 @@ function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, service: st
  * Wakes the clusters as `wakeClusters` does, but at the exporter's pace (wake-pace.ts). A name with a pending wake-up gets no other one, and wake-ups beyond
  * the budget of the cluster or namespace wait.
  */
-export async function wakeAtPace(run: ClustersetRun, { clusters: listed, service, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
+export async function wakeAtPace(run: ClustersetRun, { clusters, isConcerned, ...to }: ClustersToWake): Promise<void> {
+  const { results, failures } = await wokenOf(run, clusters, isConcerned);
+  await wakeReadable(run, results.flat(), to);
+  if (failures.length > 0) throw failures[0];
+}
+
+async function wakeReadable(
+  run: ClustersetRun,
+  clusters: readonly ClusterRecord[],
+  { service, delaySeconds = 0 }: Pick<ClustersToWake, 'service' | 'delaySeconds'>,
+): Promise<void> {
   const { deps, cluster, namespace } = run;
   const { wakePace } = deps;
-  const clusters = await wokenOf(run, listed, isConcerned);
   // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
   const name = { cluster: cluster.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
   const nowMs = deps.now();
@@ -55,16 +69,15 @@ async function wokenOf(
   { deps, cluster: own }: ClustersetRun,
   clusters: readonly string[],
   isConcerned?: ClustersToWake['isConcerned'],
-): Promise<readonly ClusterRecord[]> {
-  const records = await concurrently(16, clusters, async (id) => {
+): Promise<Settled<readonly ClusterRecord[]>> {
+  return concurrentlySettled(16, clusters, async (id) => {
     const record = await readCluster(deps.table, id);
     return record && isWoken(own, record) && ((await isConcerned?.(record)) ?? true) ? [record] : [];
   });
-  return records.flat();
 }
 
 async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {
-  await concurrently(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
+  await concurrentlyToEnd(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
 }
 
 /** Clusters of another set do not merge the exports of this one. */

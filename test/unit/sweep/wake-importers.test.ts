@@ -48,7 +48,7 @@ async function world() {
     });
   const read = async () => (await readCluster(table, 'b')) as ClusterRecord;
   const wokenIn = (id: string): number => queues.get(id)?.syncs.waiting().length ?? 0;
-  return { table, clock, runUntil, read, wokenIn };
+  return { table, clock, queues, runUntil, read, wokenIn };
 }
 
 /** A run begins nothing in its last ten seconds. */
@@ -65,6 +65,17 @@ it('importers that a run of sweep has no time for are woken by the next runs, ea
   expect(perRun).toEqual([8, 16, 20]);
   expect(new Set(ids.map(wokenIn))).toEqual(new Set([names.length]));
   expect((await read()).source).toMatchObject({ state: 'evicted' });
+});
+
+it('an importer that cannot be woken keeps no other from being woken, and is reported', async () => {
+  const { table, clock, queues, runUntil, read, wokenIn } = await world();
+  await saveSource(table, await read(), { state: 'evicted', sinceMs: 0, wokenUpTo: '' });
+  Object.assign(queues.get('i-03')?.syncs ?? {}, { send: () => Promise.reject(new Error('QueueDoesNotExist')) });
+  const failures: string[] = [];
+  for (let runs = 0; runs < 3; runs++) await wakeForSource(runUntil(clock.nowMs + run), await read()).catch((e) => failures.push(String(e)));
+  expect(ids.filter((id) => wokenIn(id) !== names.length)).toEqual(['i-03']);
+  expect((await read()).source).toEqual({ state: 'evicted', sinceMs: 0, text: expect.any(String) });
+  expect(failures).toEqual([expect.stringContaining('i-03')]);
 });
 
 it('a source that has returned has its own exports woken, which wake the importers', async () => {
