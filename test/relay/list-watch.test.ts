@@ -1,5 +1,7 @@
 /** The real relay lists and watches an API server that pages, fails and goes back. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { retryDelayMs } from '#functions/relay/runtime/relay-errors.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
@@ -293,6 +295,32 @@ it('back-off grows while the server stays away', async () => {
   expect(api.count('list nodes')).toBe(1);
 });
 
+describe('the next attempt is a first one if the connection of a watch is cut', () => {
+  const attempts = () => run.logged.filter((l) => l.message === 'list or watch failed').map((l) => l.fields['attempt']);
+  const line = `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '100' } } })}\n`;
+
+  it('after a bookmark', async () => {
+    await start();
+    api.next('watch nodes', (response) => response.writeHead(200).write(line, () => response.socket?.end()), 3);
+    api.hangUp('Node');
+    await until(() => attempts().length === 3);
+    expect(attempts()).toEqual([0, 0, 0]);
+  });
+
+  it('after more than 10 s without an event', async () => {
+    await start();
+    for (let cuts = 1; cuts <= 3; cuts++) {
+      await until(() => api.watches.get('nodes')?.size === 1);
+      const openedAt = Date.now();
+      // 10 s are 33 ms here.
+      await until(() => Date.now() - openedAt > 40);
+      api.hangUp('Node', 'reset');
+      await until(() => attempts().length === cuts);
+    }
+    expect(attempts()).toEqual([0, 0, 0]);
+  });
+});
+
 it.each(['during the first list', 'while it watches', 'between two watches'])('stopped %s, it opens nothing afterwards', async (when) => {
   if (when === 'during the first list') {
     api.next('list services', () => {});
@@ -446,12 +474,11 @@ it('401 asks for the token again', async () => {
   expect(api.of('watch pods').map((r) => r.authorization)).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
 });
 
-it('403 is reported with verb and resource, and tried again every 30 s', async () => {
+it('403 is reported with verb and resource, and tried again after the usual back-off', async () => {
   api.next('list nodes', refuse(403, 'Forbidden'), 2);
   await start();
-  const times = api.of('list nodes').map((r) => r.at);
-  expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(195);
-  expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: list nodes')).toHaveLength(2);
+  expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: list nodes').map((l) => l.fields['attempt'])).toEqual([0, 1]);
+  expect(retryDelayMs(new ClusterApiError('Forbidden', { status: 403 }), 0, 0.5)).toBe(400);
 });
 
 it.each([

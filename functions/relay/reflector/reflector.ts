@@ -8,6 +8,9 @@ import { Listing } from './listing.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 import { readWatch } from './watching.ts';
 
+/** A watch that lasts for this long has worked, although its kind may be too quiet for an event. */
+const workedMs = 10_000;
+
 /**
  * Keeps the hub's view of one kind complete: a list in pages, then a watch from the list's version, resumed where it broke off. It lists again where a watch
  * cannot be resumed, and each resync period. It survives the same failures as client-go's tools/cache/reflector.go.
@@ -69,11 +72,13 @@ export class Reflector {
       const openedAt = clock.now();
       const from = outbox.acceptedUpTo(this.kind) as string;
       const progress = { events: 0, begun: false };
+      let watchedFrom = Number.POSITIVE_INFINITY;
       try {
         if (isResumed) {
           const floor = this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from;
           this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, signal));
         }
+        watchedFrom = clock.now();
         await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
         this.#watched = true;
         attempt = 0;
@@ -86,7 +91,8 @@ export class Reflector {
           this.#deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
           return brought || progress.events > 0;
         }
-        if (progress.events > 0) attempt = 0;
+        // A server that restarts, or a middlebox, cuts watches that work: the next attempt is a first one.
+        if (progress.begun || clock.now() - watchedFrom > workedMs) attempt = 0;
         // The watch resumes at the version before an unreadable line. A network error does not repeat: a second unreadable line ends the watch.
         if (e instanceof MalformedAnswer) {
           if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;

@@ -45,12 +45,8 @@ export const isMissingKind = (e: unknown): boolean => e instanceof ClusterApiErr
 
 /** The delay before the next attempt; `attempt` counts failures in a row from 0, `random` is below 1. */
 export function retryDelayMs(e: unknown, attempt: number, random: number): number {
-  if (e instanceof ClusterApiError) {
-    // Refused until an administrator changes the role.
-    if (e.status === 403) return 30_000;
-    // Retry-After with a random addition, so that a fleet does not retry in one instant.
-    if (e.retryAfterSeconds !== undefined) return e.retryAfterSeconds * 1000 + random * 1000;
-  }
+  // Retry-After with a random addition, so that a fleet does not retry in one instant.
+  if (e instanceof ClusterApiError && e.retryAfterSeconds !== undefined) return e.retryAfterSeconds * 1000 + random * 1000;
   return backoffMs(attempt, 800, random);
 }
 
