@@ -95,8 +95,6 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
   try {
     return await runKind(run);
   } catch (error) {
-    const isRefused = await run.isRefused(error);
-    if (runKind === runImport && isRefused) deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
     return outcomeOfAny({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
   }
 }
