@@ -467,6 +467,27 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  it('an API that never answers holds no run of an export or import for longer than two short calls', async () => {
+    const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }), c: exporter('10.3.0') });
+    const { briefCallMs } = defaultLimits.sync;
+    await world.pass(70);
+    const b = world.of('b');
+    b.hangs = true;
+    b.store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(1);
+    expect(b.hungMs).toBe(2 * briefCallMs);
+    await world.pass(10);
+    expect(seen(world, 'a')).toContain('b 10.2.0.1 false');
+    for (const { metadata } of pods) b.store.remove('Pod', 'shop', metadata.name);
+    world.of('c').store.remove('Pod', 'shop', 'web-1');
+    b.hungMs = 0;
+    await world.pass(10);
+    expect(seen(world, 'a').filter((endpoint) => endpoint.startsWith('b'))).toHaveLength(22);
+    expect(seen(world, 'a')).not.toContain('c 10.3.0.1 true');
+    expect(b.hungMs).toBe(briefCallMs);
+  });
+
   it('live pods that the snapshot lacks stay for as long as it does, also if fewer than ten are left (MC-74)', async () => {
     const pods = Array.from({ length: 10 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });

@@ -14,7 +14,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { invalid } from '#infra/local/apiserver/failure.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
@@ -57,6 +57,10 @@ class Member {
   /** If false, the relay is silent. */
   isHeard = true;
   apiAnswers = true;
+  /** If true, its API never answers: each call ends with its time limit. */
+  hangs = false;
+  /** Time that calls without an answer have taken, ms. */
+  hungMs = 0;
   /** The kinds of the Multi-Cluster Services API are installed. */
   servesMcs = true;
   /** Returns the refusal of a write by rights and policies. Undefined allows it. */
@@ -66,11 +70,13 @@ class Member {
   told: (object: RawObject) => RawObject = (object) => object;
   /** Number of calls of its API, without checks of rights. */
   calls = 0;
+  readonly #world: SetWorld;
   #header: EventsHeader;
   #said = 1_000_000;
 
   constructor(world: SetWorld, id: string, given: readonly RawObject[]) {
     let uids = 0;
+    this.#world = world;
     this.id = id;
     this.store = new Store({ now: () => world.nowMs, uid: () => `${id}-${++uids}`, suffix: () => `${++uids}` });
     for (const object of given) this.store.apply(object);
@@ -80,13 +86,19 @@ class Member {
   }
 
   /** Its API, which notes what is written. */
-  api({ writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
+  api({ writer }: Pick<ClusterRecord, 'writer'>, timeoutMs?: () => number): ClusterApi {
     const inner = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
     const noted =
       <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       async (...args: A): Promise<R> => {
         if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
         if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
+        if (this.hangs) {
+          const ms = timeoutMs?.() ?? 15_000;
+          this.hungMs += ms;
+          this.#world.nowMs += ms;
+          throw new ClusterApiError('timed out', { status: 0, reason: timedOut });
+        }
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
         if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
         const refusal = verb !== 'rights' && this.refuses(verb === 'dryRunCreate' ? 'create' : verb, args[0], args[1]);
@@ -204,7 +216,7 @@ export class SetWorld {
       table: this.table,
       limits,
       queues: (cluster: string) => this.of(cluster).queues,
-      cluster: async (meta: ClusterRecord) => this.of(meta.id).api(meta),
+      cluster: async (meta: ClusterRecord, timeoutMs?: () => number) => this.of(meta.id).api(meta, timeoutMs),
       metrics,
       log,
       now: () => this.nowMs,

@@ -3,6 +3,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
+import type { TimeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 
 export interface ClustersetRun {
@@ -21,8 +22,8 @@ export interface ClustersetRun {
   readonly rounds: number;
   /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
   readonly api: () => Promise<ClusterApi>;
-  /** The API of another cluster, to be read from. */
-  readonly apiOf: (other: string) => Promise<ClusterApi>;
+  /** The API of another cluster, to be read from, with the time limit of its calls. */
+  readonly apiOf: (other: string, within: keyof TimeLeft) => Promise<ClusterApi>;
   readonly assertTimeToWrite: () => void;
   /**
    * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no

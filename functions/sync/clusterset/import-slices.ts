@@ -129,10 +129,13 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
   return verdict.kind === 'differs' ? withPods(verdict.pods) : source;
 }
 
-/** Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. */
+/**
+ * Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. A
+ * cluster that does not answer is asked no more, and the slices of the other sources wait for it: the call is short.
+ */
 async function selectsAsKnown(run: ClustersetRun, cluster: ClusterState, service: Service): Promise<boolean> {
   try {
-    const live = await (await run.apiOf(cluster.id)).get('Service', run.namespace, run.name);
+    const live = await (await run.apiOf(cluster.id, 'brief')).get('Service', run.namespace, run.name);
     return !live || sameLabels(withOptInSelector(live, cluster.optIn).spec?.selector, service.spec?.selector);
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: cluster.id, error: String(error) });

@@ -110,7 +110,7 @@ export async function livePods(
   selector: { readonly [key: string]: string },
 ): Promise<readonly Pod[] | undefined> {
   try {
-    return await listPods(await run.apiOf(source), run.namespace, selector);
+    return await listPods(await run.apiOf(source, 'call'), run.namespace, selector);
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source, error: String(error) });
     return undefined;

@@ -80,11 +80,12 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     isLookOnly: isLookOnly(claim.item),
     isRetry: controllers.some((c) => isRetry({ work: claim.item }, c)),
     rounds: claim.message.requeues ?? 0,
-    api: () => ownApi(deps, cluster, claim, left.call),
-    apiOf: async (other) => {
+    // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
+    api: () => ownApi(deps, cluster, claim, runKind === runExport ? left.brief : left.call),
+    apiOf: async (other, within) => {
       const record = await readCluster(deps.table, other);
       if (!record) throw new Error(`cluster ${other} is not registered`);
-      return deps.cluster(record, left.call);
+      return deps.cluster(record, left[within]);
     },
     assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
