@@ -27,6 +27,12 @@ export function newAgent(to: Connection, options: AgentOptions): http.Agent {
   });
 }
 
+/** Closes the idle connections, and each other one after its request. Agent.destroy() would break the requests under way. */
+export function retire(agent: http.Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+}
+
 /** Do sockets to the one serve for the other? A token goes with each request. */
 export function sameServer(a: Connection, b: Connection): boolean {
   const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey'] as const;

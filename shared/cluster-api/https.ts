@@ -19,7 +19,7 @@ export interface HttpsClusterApi extends ClusterApi {
   readonly transport: HttpTransport;
   /** The same API over the same connections, with a time-out that `timeoutMs` returns as each call begins; the call rejects with an error that `timeoutMs` throws. */
   within(timeoutMs: () => number): ClusterApi;
-  /** Closes the connections. */
+  /** Closes the idle connections, and each other one after its request. */
   close(): void;
 }
 

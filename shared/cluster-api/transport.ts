@@ -1,7 +1,7 @@
 /** HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module knows no kinds. */
 import http from 'node:http';
 import https from 'node:https';
-import { type AgentOptions, newAgent, sameServer } from './agent.ts';
+import { type AgentOptions, newAgent, retire, sameServer } from './agent.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts';
 
@@ -49,7 +49,7 @@ export interface HttpTransport {
   request(method: string, path: string, options?: RequestOptions): Promise<HttpResponse>;
   /** Resolves with the headers. The caller reads `chunks` to the end, or calls `destroy`. */
   stream(method: string, path: string, options?: RequestOptions): Promise<HttpStream>;
-  /** Closes the idle connections, and keeps no further ones. */
+  /** Closes the idle connections, and each other one after its request. */
   close(): void;
 }
 
@@ -62,7 +62,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
     if (current?.connection === wanted) return current;
     // Each request carries its token, so a new token keeps the sockets. Requests that are under way go on.
     const kept = current && sameServer(current.connection, wanted) ? current.agent : undefined;
-    if (!kept) current?.agent.destroy();
+    if (!kept && current) retire(current.agent);
     current = { connection: wanted, agent: kept ?? newAgent(wanted, options) };
     return current;
   }
@@ -133,7 +133,7 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
     },
 
     close() {
-      current?.agent.destroy();
+      if (current) retire(current.agent);
       current = undefined;
     },
   };

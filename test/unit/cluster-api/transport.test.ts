@@ -1,6 +1,7 @@
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster-api/errors.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { listen } from '#test/support/listen.ts';
@@ -210,5 +211,27 @@ describe('transport', () => {
     serverName = 'b';
     await client.request('GET', '/');
     expect(sockets.size).toBe(2);
+  });
+
+  it.each(['the connection changes', 'the transport closes'])('if %s, idle sockets end at once, and one with a request ends with it', async (how) => {
+    const sockets: Socket[] = [];
+    const waiting: http.ServerResponse[] = [];
+    const server = await serve((req, res) => {
+      if (!sockets.includes(req.socket)) sockets.push(req.socket);
+      if (req.url === '/slow') waiting.push(res);
+      else res.end();
+    });
+    let serverName = 'a';
+    const client = transport(async () => ({ server, serverName }), { idleMs: 60_000 });
+    const slow = client.request('POST', '/slow', { body: '{}' });
+    while (waiting.length === 0) await tick();
+    await client.request('GET', '/');
+    if (how === 'the transport closes') client.close();
+    serverName = 'b';
+    await client.request('GET', '/');
+    await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([false, true, false]));
+    waiting[0]?.end('done');
+    expect((await slow).body.toString()).toBe('done');
+    await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([true, true, false]));
   });
 });
