@@ -37,11 +37,14 @@ const sync = {
   maxExportsOfCluster: 10_000,
   /**
    * Maximum number of names that one worker wakes in other clusters in a minute, for an exporting cluster and for one of its namespaces. A name counts once
-   * while its wake-up is pending. Further names wait for their turn.
+   * while its wake-up is pending. Further names wait for their turn. Changes that a relay has just seen have the same budget again.
    */
   wakesOfCluster: 600,
   wakesOfNamespace: 200,
-  /** Maximum number of imports of a cluster that one worker runs in a minute. Further imports wait for their turn, and the cluster's own services do not. */
+  /**
+   * Maximum number of imports of a cluster that one worker runs in a minute. Further imports wait for their turn, and the cluster's own services do not.
+   * Changes that a relay has just seen have the same budget again.
+   */
   importsOfWorker: 120,
   /** Maximum number of services whose pending lease-end wake-up a worker remembers. */
   maxLeaseEnds: 10_000,

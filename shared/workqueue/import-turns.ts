@@ -5,25 +5,28 @@ import { readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { controllersToRun } from './rules/item.ts';
 import { delayUntil } from './rules/message.ts';
-import type { WakePace } from './wake-pace.ts';
+import type { Paced, WakePace } from './wake-pace.ts';
 
 type TurnsDeps = WorkQueueDeps & { readonly wakePace: WakePace };
 
 /** Call before each run. A wake-up that has waited for its turn was counted then. */
-export function takeTurn({ wakePace, now }: TurnsDeps, { cluster, notBeforeMs }: WakeUpMessage): void {
-  if (notBeforeMs === undefined) wakePace.takeImport(cluster, now());
+export function takeTurn({ wakePace, now }: TurnsDeps, message: WakeUpMessage): void {
+  if (message.notBeforeMs === undefined) wakePace.takeImport(pacedBy(message), now());
 }
+
+/** Wake-ups of a resync, of a switch and of first lists lack `latencyFromMs`, as retries do. */
+const pacedBy = ({ cluster, latencyFromMs }: WakeUpMessage): Paced => ({ cluster, isFresh: latencyFromMs !== undefined });
 
 /**
  * Resolves to true if the import is beyond the budget. Its wake-up is then sent again for its turn, and handled. Several clusters that export a name wake its
  * import several times. A wake-up whose work is done takes no turn.
  */
 export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Promise<boolean> {
-  if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(message.cluster, deps.now())) return false;
+  if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now())) return false;
   const { cluster, namespace, service: name } = message;
   if (controllersToRun(message, await readWork(deps.table, { cluster, namespace, name })).length === 0) return true;
   const nowMs = deps.now();
-  const waitMs = Math.ceil(deps.wakePace.takeImport(message.cluster, nowMs) / 1000) * 1000;
+  const waitMs = Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;
   const { delaySeconds, message: later } = delayUntil(message, nowMs + waitMs, nowMs);
   const atTurn = { delaySeconds, message: { ...later, notBeforeMs: nowMs + waitMs } };
   await deps.queues(message.cluster, undefined).syncs.send([outgoing(atTurn)]);

@@ -1,6 +1,8 @@
 /**
  * The pace at which an exporter wakes runs of other clusters, because these use the other clusters' workers, queues and API servers. A name that changes often
  * is woken once for several changes. A cluster or namespace that changes many names wakes them one after the other.
+ *
+ * Fresh changes, which a relay has just seen, have budgets of their own. Otherwise they wait for minutes behind a resync, a switch or first lists.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 
@@ -9,8 +11,12 @@ const marginMs = 1_000;
 /** SQS's maximum delay. */
 const maxWaitMs = 900_000;
 
-export interface PacedName {
+export interface Paced {
   readonly cluster: string;
+  readonly isFresh: boolean;
+}
+
+export interface PacedName extends Paced {
   readonly namespace: string;
   /** Name of the work item, and the clusters in which it is woken. */
   readonly work: string;
@@ -20,7 +26,7 @@ export interface PacedName {
 /** State of one worker. Each worker has a pace of its own. */
 export class WakePace {
   readonly #limits: SyncLimits;
-  readonly #dueMs = new Map<string, number>();
+  readonly #pending = new Map<string, { readonly dueMs: number; readonly isFresh: boolean }>();
   /** Time at which the wake-ups so far would end at an even pace, by cluster and by namespace. */
   readonly #spentUntilMs = new Map<string, number>();
 
@@ -30,34 +36,39 @@ export class WakePace {
 
   /**
    * Returns the time until the pending wake-up for the latest generation is due, ms, or 0 without one. A change needs no message if a wake-up is still pending
-   * after its generation is added.
+   * after its generation is added. A fresh change counts only the wake-ups of fresh changes as pending.
    */
   pendingMs(name: PacedName, nowMs: number): number {
-    const ms = (this.#dueMs.get(idOf(name)) ?? 0) - nowMs;
+    const pending = this.#pending.get(idOf(name));
+    if (!pending || (name.isFresh && !pending.isFresh)) return 0;
+    const ms = pending.dueMs - nowMs;
     return ms > marginMs ? ms : 0;
   }
 
   /** Takes one wake-up of the budget. Returns its wait, ms, which is 0 within the budget. */
-  take({ cluster, namespace }: PacedName, nowMs: number): number {
+  take({ cluster, namespace, isFresh }: PacedName, nowMs: number): number {
     const { wakesOfCluster, wakesOfNamespace } = this.#limits;
-    const waits = [this.#spend(cluster, wakesOfCluster, nowMs), this.#spend(`${cluster} ${namespace}`, wakesOfNamespace, nowMs)];
+    const waits = [
+      this.#spend(`${cluster} ${isFresh}`, wakesOfCluster, nowMs),
+      this.#spend(`${cluster} ${namespace} ${isFresh}`, wakesOfNamespace, nowMs),
+    ];
     return Math.min(maxWaitMs, Math.max(...waits));
   }
 
   /** Takes one run of an import of the cluster. Returns its wait, ms, which is 0 within the budget. */
-  takeImport(cluster: string, nowMs: number): number {
-    return Math.min(maxWaitMs, this.#spend(importsOf(cluster), this.#limits.importsOfWorker, nowMs));
+  takeImport(imports: Paced, nowMs: number): number {
+    return Math.min(maxWaitMs, this.#spend(importsOf(imports), this.#limits.importsOfWorker, nowMs));
   }
 
   /** Returns true if the next run of an import of the cluster is within the budget. */
-  hasImport(cluster: string, nowMs: number): boolean {
-    return waitMs(this.#next(importsOf(cluster), this.#limits.importsOfWorker, nowMs), nowMs) === 0;
+  hasImport(imports: Paced, nowMs: number): boolean {
+    return waitMs(this.#next(importsOf(imports), this.#limits.importsOfWorker, nowMs), nowMs) === 0;
   }
 
   /** Call after every queue has accepted a wake-up for the latest generation, due at `dueMs`. */
   sent(name: PacedName, dueMs: number): void {
-    this.#forgetSome(this.#dueMs);
-    this.#dueMs.set(idOf(name), dueMs);
+    this.#forgetSome(this.#pending);
+    this.#pending.set(idOf(name), { dueMs, isFresh: name.isFresh });
   }
 
   /** Allows a minute's wake-ups at once, and then one at a time. */
@@ -73,12 +84,12 @@ export class WakePace {
   }
 
   /** Clears a full map. This loses the pace, but no wake-up. */
-  #forgetSome(of: Map<string, number>): void {
+  #forgetSome(of: Map<string, unknown>): void {
     if (of.size >= this.#limits.maxLeaseEnds) of.clear();
   }
 }
 
-const importsOf = (cluster: string): string => `imports ${cluster}`;
+const importsOf = ({ cluster, isFresh }: Paced): string => `imports:${cluster} ${isFresh}`;
 const waitMs = (spentUntilMs: number, nowMs: number): number => Math.max(0, spentUntilMs - nowMs - 60_000);
 
 const idOf = ({ cluster, namespace, work, clusters }: PacedName): string => `${cluster} ${namespace}/${work} ${clusters.join()}`;

@@ -19,6 +19,8 @@ import {
 } from '#shared/kube/names.ts';
 import { allKinds, type EndpointSlice, type Service } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { outgoing } from '#shared/workqueue/outgoing.ts';
 import { newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { importWork } from '#shared/workqueue/rules/work-kind.ts';
@@ -365,6 +367,63 @@ it('a storm of imports leaves a worker to the services of the cluster: the impor
   expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(0);
   await world.pass(120);
   expect(imported()).toBe(names.length);
+});
+
+/** The names of Services and exports in namespace shop, whose pods are web-1 and web-2. */
+const manyExports = (count: number): readonly RawObject[] =>
+  Array.from({ length: count }, (_, i) => `web-${i}`).flatMap((name) => [
+    service({}, { name, uid: name }),
+    serviceExport({ name, uid: `export-${name}` }),
+  ]);
+
+describe('a change of a pod', () => {
+  const own = { ...service({ selector: { app: 'own' } }, { name: 'own', uid: 'own' }) };
+  const ownPod = (ready: boolean): RawObject => {
+    const made = pod('own-1', '10.2.0.9', ready);
+    return { ...made, metadata: { ...made.metadata, labels: { app: 'own' } } };
+  };
+  const given = [namespace(), ...manyExports(60), own, serviceExport({ name: 'own', uid: 'export-own' }), ownPod(true)];
+  const readyOfOwn = (world: SetWorld) =>
+    slicesIn(world, 'a')
+      .filter((s) => s.metadata.labels?.[labelServiceName] === derivedName('shop', 'own'))
+      .flatMap((s) => (s.endpoints ?? []).map((e) => e.conditions?.ready));
+
+  async function owing(sync: Partial<typeof defaultLimits.sync>) {
+    const world = await SetWorld.start(
+      { a: importer(), b: { ...exporter('10.2.0'), given } },
+      { ...defaultLimits, sync: { ...defaultLimits.sync, ...sync } },
+    );
+    await world.pass(3_000);
+    expect(readyOfOwn(world)).toEqual([true]);
+    world.metrics.clear();
+    return world;
+  }
+
+  async function isServedAtOnce(world: SetWorld): Promise<void> {
+    world.of('b').store.apply(ownPod(false));
+    await world.pass(noMembership.importBatchSeconds + 2);
+    expect(readyOfOwn(world)).toEqual([false]);
+    expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(40);
+  }
+
+  it('a change of a pod does not wait behind the owed imports of a cluster', async () => {
+    const world = await owing({ importsOfWorker: 4 });
+    const record = await readCluster(world.table, 'a');
+    const wakeUps = record ? await memberWakeUps(world.table, record) : [];
+    expect(wakeUps.length).toBeGreaterThan(60);
+    await addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', wakeUps);
+    await world.pass(20);
+    await isServedAtOnce(world);
+  });
+
+  it('a change of a pod does not wait behind the owed exports of its cluster', async () => {
+    const world = await owing({ wakesOfNamespace: 4 });
+    const record = await readCluster(world.table, 'b');
+    const wakeUps = record ? await memberWakeUps(world.table, record) : [];
+    await addWork({ table: world.table, now: () => world.nowMs }, world.of('b').queues.syncs, 'b', wakeUps);
+    await world.pass(20);
+    await isServedAtOnce(world);
+  });
 });
 
 describe('an importer that is not installed yet', () => {

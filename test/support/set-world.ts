@@ -175,8 +175,8 @@ class Member {
     const moved = wasOf !== undefined && wasOf !== object.metadata.labels?.['kubernetes.io/service-name'];
     const entry = isInput(kind)
       ? deleted
-        ? deletedInput(object, asOf, 0)
-        : inputEntry(kind, this.told(object), asOf)
+        ? deletedInput(object, asOf, this.#world.nowMs)
+        : inputEntry(kind, this.told(object), asOf, { seen: this.#world.nowMs })
       : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
           more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) },

@@ -49,7 +49,7 @@ async function wakeReadable(
   const { deps, cluster, namespace } = run;
   const { wakePace } = deps;
   // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
-  const name = { cluster: cluster.id, namespace, work: service, clusters: clusters.map(({ id }) => id) };
+  const name = { cluster: cluster.id, namespace, work: service, clusters: clusters.map(({ id }) => id), isFresh: run.latencyFromMs !== undefined };
   const nowMs = deps.now();
   const wakeUp = wakeUpOf(run, service, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);

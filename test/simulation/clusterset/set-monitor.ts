@@ -276,7 +276,8 @@ export class SetMonitor {
       const woken = (this.#wokenBy.get(`${by} ${to.cluster}`) ?? 0) + 1;
       this.#wokenBy.set(`${by} ${to.cluster}`, woken);
       const minutes = (scheduler.now - this.#beganMs) / 60_000;
-      const most = own.workers * namespaces * hostileBudget * (minutes + 1);
+      // Fresh changes have a budget of their own.
+      const most = 2 * own.workers * namespaces * hostileBudget * (minutes + 1);
       if (woken > most) this.#world.fail(`${by} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`);
     };
     for (const { body, delaySeconds = 0 } of messages) {

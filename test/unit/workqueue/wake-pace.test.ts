@@ -3,7 +3,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 
 const limits = { ...defaultLimits.sync, wakesOfCluster: 4, wakesOfNamespace: 2 };
-const name = (work: string, namespace = 'shop', cluster = 'b') => ({ cluster, namespace, work, clusters: ['a'] });
+const name = (work: string, namespace = 'shop', cluster = 'b') => ({ cluster, namespace, work, clusters: ['a'], isFresh: false });
 
 it('a namespace spends a minute’s wake-ups at once, and then one at a time', () => {
   const pace = new WakePace(limits);
@@ -35,12 +35,24 @@ it('a wake-up is pending until shortly before it is due', () => {
   expect(pace.pendingMs({ ...name('import:web'), clusters: ['a', 'b'] }, 0)).toBe(0);
 });
 
+it('a fresh change waits for no wake-up of other changes, and other changes wait for its wake-up', () => {
+  const pace = new WakePace(limits);
+  const fresh = { ...name('import:web'), isFresh: true };
+  for (let i = 0; i < 1_000; i++) pace.take(name(`import:${i}`), 0);
+  pace.sent(name('import:web'), 240_000);
+  expect([pace.pendingMs(fresh, 0), pace.take(fresh, 0)]).toEqual([0, 0]);
+  pace.sent(fresh, 2_000);
+  expect([pace.pendingMs(fresh, 0), pace.pendingMs(name('import:web'), 0)]).toEqual([2_000, 2_000]);
+  expect([1, 2].map((i) => pace.take({ ...name(`import:${i}`), isFresh: true }, 0))).toEqual([0, 30_000]);
+});
+
 it('an import is within the budget until its runs are spent, and a question spends none', () => {
   const pace = new WakePace({ ...limits, importsOfWorker: 2 });
-  for (let i = 0; i < 10; i++) expect(pace.hasImport('a', 0)).toBe(true);
-  expect([1, 2].map(() => pace.takeImport('a', 0))).toEqual([0, 0]);
-  expect(pace.hasImport('a', 0)).toBe(false);
-  expect(pace.hasImport('b', 0)).toBe(true);
-  expect(pace.takeImport('a', 0)).toBe(30_000);
-  expect(pace.hasImport('a', 60_000)).toBe(true);
+  const of = (cluster: string, isFresh = false) => ({ cluster, isFresh });
+  for (let i = 0; i < 10; i++) expect(pace.hasImport(of('a'), 0)).toBe(true);
+  expect([1, 2].map(() => pace.takeImport(of('a'), 0))).toEqual([0, 0]);
+  expect(pace.hasImport(of('a'), 0)).toBe(false);
+  expect([of('b'), of('a', true)].map((each) => pace.hasImport(each, 0))).toEqual([true, true]);
+  expect(pace.takeImport(of('a'), 0)).toBe(30_000);
+  expect(pace.hasImport(of('a'), 60_000)).toBe(true);
 });
