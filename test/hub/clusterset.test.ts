@@ -32,10 +32,14 @@ const slicesIn = (world: SetWorld, id: string) =>
     .of(id)
     .store.list('EndpointSlice', 'shop')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
-const seen = (world: SetWorld, id: string): readonly string[] =>
-  slicesIn(world, id)
+const seen = (world: SetWorld, id: string): readonly string[] => endpointsOf(slicesIn(world, id));
+const endpointsOf = (slices: readonly EndpointSlice[]): readonly string[] =>
+  slices
     .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
     .sort();
+/** As kube-proxy finds them. */
+const servedIn = (world: SetWorld, id: string): readonly string[] =>
+  endpointsOf(slicesIn(world, id).filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === derived));
 const conditions = (world: SetWorld, id: string) =>
   Object.fromEntries(
     (world.of(id).store.find('ServiceExport', 'shop', 'web')?.status?.conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]),
@@ -652,6 +656,12 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  const withSliceLabels = (change: { readonly [label: string]: string | undefined }) => (store: Store) => {
+    const [slice] = store.list('EndpointSlice', 'shop');
+    const labels = JSON.parse(JSON.stringify({ ...slice?.metadata.labels, ...change }));
+    const metadata = { ...slice?.metadata, labels } as RawObject['metadata'];
+    store.replace('EndpointSlice', 'shop', metadata.name, { ...slice, metadata } as RawObject, { manager: 'kubectl-edit' });
+  };
   const withoutMarks = (store: Store, kind: 'Service' | 'ServiceImport', name: string): void => {
     const held = store.get(kind, 'shop', name);
     store.replace(kind, 'shop', name, { ...held, metadata: { ...held.metadata, labels: {}, annotations: {} } });
@@ -680,6 +690,12 @@ describe('an importing cluster', () => {
         );
       },
     ],
+    ['takes the name of the Service off a slice', withSliceLabels({ 'kubernetes.io/service-name': undefined })],
+    [
+      'takes the name of the Service and the hub’s label off a slice',
+      withSliceLabels({ 'kubernetes.io/service-name': undefined, [labelSliceManagedBy]: undefined }),
+    ],
+    ['changes the source of a slice', withSliceLabels({ [labelSourceCluster]: 'other' })],
     ['takes the marks off the import', (store) => withoutMarks(store, 'ServiceImport', 'web')],
     ['takes the labels off the derived Service', (store) => withoutMarks(store, 'Service', derived)],
     ['deletes a slice', (store) => void store.remove('EndpointSlice', 'shop', store.list('EndpointSlice', 'shop')[0]?.metadata.name ?? '')],
@@ -690,7 +706,7 @@ describe('an importing cluster', () => {
     await world.pass(10);
     act(world.of('a').store);
     await world.pass(10);
-    expect(seen(world, 'a')).toEqual(both.slice(0, 2));
+    expect(servedIn(world, 'a')).toEqual(both.slice(0, 2));
     expect(importIn(world, 'a')?.spec.ports).toHaveLength(1);
     expect(importIn(world, 'a')?.spec.ips).toEqual(derivedIn(world, 'a')?.spec?.clusterIPs);
     for (const { metadata } of [importIn(world, 'a') as ServiceImport, derivedIn(world, 'a') as Service])

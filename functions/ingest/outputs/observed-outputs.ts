@@ -2,6 +2,7 @@
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -24,8 +25,11 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const inShadow = isShadow(context.cluster);
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
-    if (kind === 'EndpointSlice' && seen.managedBy === importsManagedBy) noteImportedSlice(context, seen);
-    else if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
+    const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
+    // Without the label of its Service, the slice serves it no more, whatever its other labels are.
+    if (isImported || (kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix))) noteImportedSlice(context, seen);
+    if (isImported) return;
+    if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
@@ -35,10 +39,11 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
  * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain. The wake-up is delayed, so that two competing
  * writers alternate slowly.
  */
-function noteImportedSlice({ deps, cluster, effects }: MessageContext, { namespace, service, isOwnWrite, deleted }: OutputState): void {
+function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: OutputState): void {
+  const { namespace, service, formerService, isOwnWrite, deleted } = seen;
   if (isOwnWrite || !importsAnything(cluster)) return;
   if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
-  effects.importedSlices.push({ namespace, derived: service });
+  for (const derived of new Set([service, formerService])) if (derived) effects.importedSlices.push({ namespace, derived });
 }
 
 /** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */
