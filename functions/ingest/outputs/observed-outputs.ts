@@ -26,7 +26,7 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
     const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
-    // Without the label of its Service, the slice serves it no more, whatever its other labels are.
+    // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone too.
     if (isImported || (kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix))) noteImportedSlice(context, seen);
     if (isImported) return;
     if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
