@@ -121,7 +121,9 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayC
     if (mayContinue) {
       const item = await renew(deps.table, service, record, deps.now() + limitsOf(deps).sync.leaseMs);
       if (!item) return { kind: 'lease-lost' };
-      return { kind: 'continue', claim: { ...claim, item, controllers: controllersBehind(item), wasTakenOver: false } };
+      // The run is done, which ends a row of requeued runs.
+      const message = { ...claim.message, requeues: undefined };
+      return { kind: 'continue', claim: { ...claim, message, item, controllers: controllersBehind(item), wasTakenOver: false } };
     }
   }
   const item = await releaseOwing(deps.table, service, record);

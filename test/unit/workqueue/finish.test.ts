@@ -139,6 +139,19 @@ describe('a change during a run', () => {
     expect(sent()).toEqual([]);
   });
 
+  it('a later run under the lease begins a new row of requeued runs', async () => {
+    const { table, sent, deps, claim, outcomes } = await queueWithWork();
+    const first = await claim();
+    await addGeneration(table, service, deps.now());
+    const requeued = { ...first, message: { ...first.message, requeues: 8 } };
+    const { next } = await finishWork(deps, requeued, { outcomes: outcomes(ok, ok), queues: undefined }, true);
+    if (next.kind !== 'continue') expect.unreachable();
+    expect(next.claim.message.requeues).toBeUndefined();
+    const waits: Outcome = { kind: 'requeued', reason: 'pending', requeueAfterSeconds: 5, coalesceSeconds: 5 };
+    await finishWork(deps, next.claim, { outcomes: outcomes(waits, waits), queues: undefined }, true);
+    expect(sent()).toMatchObject([{ message: { requeues: 1 } }]);
+  });
+
   it('a generation that was added during the run gets a wake-up if there is no time', async () => {
     const { table, sent, deps, claim, outcomes } = await queueWithWork();
     const first = await claim();
