@@ -6,6 +6,8 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import { endpointsManagedByLabel } from '#shared/contract/managed-by.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { countsKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -49,8 +51,9 @@ async function conflict({ world, pass }: SmallCluster, manager = 'kube-controlle
   }
 }
 
-async function switchTo(world: HubWorld, mode: 'active' | 'shadow' | 'paused'): Promise<void> {
-  await switchMode(world.table, cluster, mode, world.now);
+/** The hub's clock is off by `hubMs`, relative to the API server's. */
+async function switchTo(world: HubWorld, mode: 'active' | 'shadow' | 'paused', hubMs = 0): Promise<void> {
+  await switchMode(world.table, cluster, mode, world.now + hubMs);
   const meta = await readCluster(world.table, cluster);
   if (!meta) throw new Error('the cluster is gone');
   const log = { info() {}, warn() {}, error() {}, with: () => log };
@@ -234,6 +237,27 @@ it('writes of kube-controller-manager during shadow mode are no second writer wh
   await pass(8);
   expect(await hasConflict(world)).toBe(false);
   for (const i of [0, 1, 2, 3]) expect(addresses(world, i)).toHaveLength(2);
+});
+
+it('writes of kube-controller-manager before the first take-over are no second writer, also by the clock of an API server that is ahead', async () => {
+  const small = await smallCluster([...services, ...pods(2)], { mode: 'shadow' });
+  const { world, pass } = small;
+  const manager = 'kube-controller-manager';
+  for (const { metadata } of services) {
+    const { name, namespace = '' } = metadata;
+    const { key, value } = endpointsManagedByLabel;
+    world.store.create('Endpoints', namespace, { metadata: { name, labels: { [key]: value } }, subsets: [] }, { manager });
+    const labels = { [labelServiceName]: name, [labelSliceManagedBy]: slicesManagedBy };
+    world.store.create('EndpointSlice', namespace, { metadata: { name: `${name}-kcm01`, labels }, addressType: 'IPv4', endpoints: [] }, { manager });
+  }
+  await pass(8);
+  await switchTo(world, 'active', -60_000);
+  await pass(8);
+  expect(world.metrics.get('WriterConflict')).toBeUndefined();
+  for (const i of [0, 1, 2, 3]) expect(addresses(world, i)).toHaveLength(2);
+  // Its writes after the take-over count.
+  await conflict(small);
+  expect(await hasConflict(world)).toBe(true);
 });
 
 it('objects that are not ours may be written by whom they belong to', async () => {

@@ -19,7 +19,10 @@ import type { ForeignWrite, Run } from '../state/run.ts';
 /** Call it for every object of ours that a run has read from the cluster. Notes the object if another client wrote it last since the hub writes here. */
 export function noteIfForeign(run: Run, kind: OutputKind, object: OutputObject): void {
   if (!run.inputs.service?.spec?.selector || !isOurs(run, kind, object)) return;
-  const saved = run.inputs.outputs.find((o) => o.kind === kind && o.name === object.metadata.name);
+  const known = run.inputs.outputs.filter((o) => o.kind === kind);
+  // A take-over: the former writer's last writes may be later than the switch by the API server's clock. Outputs are saved for the next run.
+  if (known.length === 0) return;
+  const saved = known.find((o) => o.name === object.metadata.name);
   const { cluster } = run;
   const atMs = run.managedBy === optInManagedBy ? Math.max(cluster.modeSwitch.atMs, cluster.optInSince) : cluster.modeSwitch.atMs;
   const manager = foreignManager(object, saved, { ...cluster, modeSwitch: { ...cluster.modeSwitch, atMs } });
