@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { importManagedBy } from '#shared/clusterset/mcs-names.ts';
+import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { Imports } from '#shared/contract/clusterset-settings.ts';
 import { requireRights } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';

@@ -1,6 +1,6 @@
 /** The part of clusters.yaml for Services across clusters: the hub's set, and the exports and imports of a cluster. */
 
-import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import type { ClustersetConfig, ExportsConfig } from './config.ts';

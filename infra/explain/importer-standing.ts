@@ -2,7 +2,7 @@
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { Namespace } from '#shared/kube/types.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';

@@ -1,6 +1,6 @@
 /** The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
 import { UsageError } from '#infra/cli/usage-error.ts';
-import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { type ClustersetMembership, type Imports, importsChoices, noMembership } from '#shared/contract/clusterset-settings.ts';
 
 export interface ClustersetOptions {

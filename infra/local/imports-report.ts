@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { annotationDerivedService } from '#shared/clusterset/mcs-names.ts';
+import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { derivedPrefix } from './mcs-names.ts';
+import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 
 /**
  * The name of the Service that an import is reached by, as the API's reference controllers make it (MC-30): the same in every cluster, and found by

@@ -1,12 +1,12 @@
 /** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
 
+import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOwnedByImport } from './import-ownership.ts';
-import { importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 

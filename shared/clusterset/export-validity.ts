@@ -1,8 +1,9 @@
 /** The validity of a ServiceExport (MC-10, MC-60, MC-63). Its `Valid` condition has the result and the reason. */
+
+import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
-import { excludedNamespaces } from './mcs-names.ts';
 
 /** Namespaces that a cluster may export: by name, or all except the excluded ones. */
 export type AllowedNamespaces = readonly string[] | 'all';

@@ -2,10 +2,11 @@
  * Which ServiceImport and which derived Service the hub has made (MC-80). A user may take the marks off one of them: it is the hub's all the same, as long
  * as what is left proves it.
  */
+
+import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { importManagedBy } from './mcs-names.ts';
 
 type AnImport = Pick<ServiceImport, 'metadata'> & { readonly spec?: Partial<ServiceImport['spec']> };
 

@@ -1,4 +1,6 @@
 /** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
+
+import { annotationDerivedService, importManagedBy } from '#shared/contract/clusterset-names.ts';
 import { annotationsOfOthers } from '#shared/kube/field-managers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
@@ -6,7 +8,6 @@ import { annotationClusterset } from '#shared/kube/names.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOurImport, isOurImportByDerived } from './import-ownership.ts';
-import { annotationDerivedService, importManagedBy } from './mcs-names.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 

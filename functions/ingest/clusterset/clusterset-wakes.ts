@@ -4,8 +4,8 @@ import { exportsAnything, importsAnything, isMember, mayExport } from '#shared/c
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { derivedPrefix } from '#shared/clusterset/mcs-names.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';

@@ -1,5 +1,5 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { excludedNamespaces } from '#shared/clusterset/mcs-names.ts';
+import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -4,7 +4,7 @@ import { isRefusal } from '#shared/cluster-api/errors.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { annotationDerivedService, importManagedBy } from '#shared/clusterset/mcs-names.ts';
+import { annotationDerivedService, importManagedBy } from '#shared/contract/clusterset-names.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
