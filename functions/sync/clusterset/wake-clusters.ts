@@ -1,4 +1,5 @@
 /** A run of an export or import wakes runs of other clusters, which its findings concern. */
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrentlySettled, concurrentlyToEnd, type Settled } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -81,5 +82,4 @@ async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecor
 }
 
 /** Clusters of another set do not merge the exports of this one. */
-const isWoken = (own: ClusterRecord, { mode, clusterset }: ClusterRecord): boolean =>
-  clusterset.set === own.clusterset.set && mode !== 'draining' && mode !== 'removed';
+const isWoken = (own: ClusterRecord, other: ClusterRecord): boolean => other.clusterset.set === own.clusterset.set && !isDeregistered(other);
