@@ -33,14 +33,14 @@ export interface WakeUp {
 export const lookOnly = (wakeUp: WakeUp): WakeUp => ({ ...wakeUp, readFromApiServer: true });
 
 /**
- * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an export wakes
- * its importers.
+ * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an import
+ * always reads there, and the run of an export wakes its importers.
  */
 export const wakeNow = (namespace: string, service: string): WakeUp => ({
   namespace,
   service,
   delaySeconds: 0,
-  readFromApiServer: parseWorkName(service).kind !== 'export',
+  readFromApiServer: parseWorkName(service).kind === 'service',
   observedAtMs: undefined,
 });
 
