@@ -369,6 +369,29 @@ it('a storm of imports leaves a worker to the services of the cluster: the impor
   expect(imported()).toBe(names.length);
 });
 
+it('the slices of an import follow while another controller’s finalizer holds its deletion, and the import is made again after it', async () => {
+  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+  await world.pass(120);
+  const { store } = world.of('a');
+  const held = importOf(world) as unknown as RawObject;
+  const { uid } = held.metadata;
+  store.apply({ ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+  store.delete('ServiceImport', 'shop', 'web');
+  await world.pass(10);
+  expect(importOf(world)?.metadata.deletionTimestamp).toBeDefined();
+  world.of('b').store.remove('Pod', 'shop', 'web-1');
+  world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+  await world.pass(20);
+  expect(seen(world)).toEqual(['b 10.2.0.2 true', 'b 10.2.0.3 true']);
+  store.remove('Service', 'shop', derivedName('shop', 'web'));
+  await world.pass(20);
+  expect([derivedOf(world), seen(world)]).toEqual([undefined, []]);
+  store.remove('ServiceImport', 'shop', 'web');
+  await world.pass(20);
+  expect(importOf(world)?.metadata.uid).not.toBe(uid);
+  expect(seen(world)).toEqual(['b 10.2.0.2 true', 'b 10.2.0.3 true']);
+});
+
 /** The names of Services and exports in namespace shop, whose pods are web-1 and web-2. */
 const manyExports = (count: number): readonly RawObject[] =>
   Array.from({ length: count }, (_, i) => `web-${i}`).flatMap((name) => [

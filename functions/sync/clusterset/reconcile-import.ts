@@ -6,6 +6,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasAnswered } from '#shared/clusters/source-witness.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
+import { isDerivedFrom } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
@@ -158,13 +159,27 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
       : plan.kind === 'update'
         ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
         : current;
-  if (!serviceImport || serviceImport.metadata.deletionTimestamp) return ok;
+  if (!serviceImport) return ok;
+  if (serviceImport.metadata.deletionTimestamp) return followToEnd(run, api, { merged: wanted, serviceImport, derived: before, read });
   // Read just before the slices are written: the garbage collector may be deleting those of a former derived Service.
   const slices = await listImportedSlices(run, api);
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
   if (!derived) return ok;
   if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
   return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, ...findings, notReady: settled?.notReady, read });
+}
+
+interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
+  readonly serviceImport: ServiceImport;
+  readonly read: Sources;
+}
+
+/** A finalizer of another controller may hold the deletion of an import. Clients reach the derived Service until its end, and the run makes no other one. */
+async function followToEnd(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, read }: Ending): Promise<Outcome> {
+  if (!derived || derived.metadata.deletionTimestamp || !isDerivedFrom(derived, serviceImport)) return ok;
+  const slices = await listImportedSlices(run, api);
+  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices, notes: [] });
+  return written.kind === 'ok' ? afterSilence(run, read) : written;
 }
 
 interface WithoutDerived extends Pick<Sources, 'entries'> {
