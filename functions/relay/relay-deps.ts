@@ -26,8 +26,6 @@ export interface RelayOptions {
   readonly cluster: string;
   readonly outputs: Outputs;
   readonly resyncMs?: number;
-  readonly heartbeatMs?: number;
-  readonly pageSize?: number;
   /** How long the outbox may still drain after the relay was stopped. */
   readonly drainMs?: number;
   readonly failFast?: boolean;

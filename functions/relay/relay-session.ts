@@ -35,14 +35,12 @@ export class Session {
   readonly #optional: readonly OptionalReflector[];
   readonly #sentIndex: SentIndex;
   readonly #deps: SessionDeps;
-  readonly #options: Required<RelayOptions>;
 
   constructor(deps: SessionDeps, options: Required<RelayOptions>, { uid, base }: Identity, wentBackAt: number | undefined) {
     this.#deps = deps;
-    this.#options = options;
     const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, base, ...(wentBackAt !== undefined && { wentBackAt }) };
     this.outbox = new Outbox(deps, header);
-    const { outputs, resyncMs, pageSize, failFast, clusterset } = options;
+    const { outputs, resyncMs, failFast, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     this.#sentIndex = sentIndex;
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
@@ -50,10 +48,10 @@ export class Session {
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
-      return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind, pageSize, failFast });
+      return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind, failFast });
     });
     const optional = clusterset ? clustersetKinds : [];
-    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { base, resyncMs, pageSize }));
+    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { base, resyncMs }));
   }
 
   /** Runs until the signal is aborted or the cluster turns out to be another one. */
@@ -94,7 +92,7 @@ export class Session {
         ...(isKubernetesVersion(kubernetes) && { kubernetes }),
         ...(high.Service !== undefined && { annotated: this.#sentIndex.annotated }),
       };
-      let again = this.#options.heartbeatMs;
+      let again = limitsOf(this.#deps).relay.heartbeatMs;
       try {
         await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
         meter.count('relay_heartbeats_total');

@@ -38,8 +38,8 @@ export class Relay {
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
-    const { resyncMs, heartbeatMs, pageSize } = limitsOf(deps).relay;
-    this.#options = { resyncMs, heartbeatMs, pageSize, drainMs: 4_000, failFast: false, clusterset: false, ...options };
+    const { resyncMs } = limitsOf(deps).relay;
+    this.#options = { resyncMs, drainMs: 4_000, failFast: false, clusterset: false, ...options };
     if (!deps.election) this.#term = new AbortController();
   }
 

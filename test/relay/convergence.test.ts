@@ -56,12 +56,11 @@ it('the hub ends with the state of the cluster after any faults and any order of
       };
       const start = () => {
         const stop = new AbortController();
-        const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, maxWaiting: 4, sendsAtOnce: 1 } };
+        const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, pageSize: 2, maxWaiting: 4, sendsAtOnce: 1 } };
         const deps = { source, queue, clock, log: quiet, meter: new Meter(), newId: () => `id-${++ids}`, limits };
         const relay = new Relay(deps, {
           cluster: 'c',
           outputs: 'metadata',
-          pageSize: 2,
           resyncMs: random() < 0.5 ? 30_000 : 86_400_000,
         });
         const ended = relay.run(stop.signal).catch((e: unknown) => e);

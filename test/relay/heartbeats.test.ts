@@ -17,16 +17,16 @@ afterEach(async () => {
 
 const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
 /** Longer than a test, so arriving heartbeats have not waited for it. */
-const heartbeatMs = 10_000_000;
+const limits = { heartbeatMs: 10_000_000 };
 
 it('the second heartbeat comes sooner than the others: with it a cluster counts again as a source of imports', async () => {
-  run = runRelay(api.url, { heartbeatMs });
+  run = runRelay(api.url, { limits });
   await until(() => run.heartbeats().length === 2);
   expect(run.meter.value('relay_heartbeats_total')).toBe(2);
 });
 
 it('a heartbeat that the queue does not take is repeated soon, and a second one follows it soon', async () => {
-  run = runRelay(api.url, { heartbeatMs });
+  run = runRelay(api.url, { limits });
   run.refuseSends(true);
   await until(() => run.meter.value('relay_queue_errors_total') >= 2);
   expect(run.heartbeats()).toEqual([]);
@@ -42,7 +42,7 @@ it('a heartbeat has the numbers of Services that have the annotation and no sele
   annotated('also-valid', 'app=b');
   annotated('invalid', 'a in (b)');
   annotated('with-selector', 'app=c', { selector: { app: 'c' } });
-  run = runRelay(api.url, { heartbeatMs: 10_000 });
+  run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
   const newest = () => run.heartbeats().at(-1)?.annotated;
   await until(() => newest()?.valid === 2);
   expect(newest()).toEqual({ valid: 2, invalid: 1 });

@@ -39,7 +39,7 @@ async function start(options: RunOptions = {}): Promise<RelayRun> {
 
 it('lists page by page, and each page is a part that begins where the one before ended', async () => {
   for (let i = 0; i < 12; i++) api.put(pod(`p${String(i).padStart(2, '0')}`));
-  await start({ pageSize: 5 });
+  await start({ limits: { pageSize: 5 } });
   const parts = run.lists('Pod');
   expect(parts.map(({ i, from, to, last, entries }) => [i, from, to, last, entries.length])).toEqual([
     [0, '', 'default/p04', undefined, 5],
@@ -94,7 +94,7 @@ it('an expired continue token begins a new list with a new id, without the token
   for (let i = 0; i < 4; i++) api.put(pod(`p${i}`));
   api.next('list pods', (_response, _request, usual) => usual());
   api.next('list pods', (response) => json(response, 410, { ...status(410, 'Expired'), metadata: { continue: 'inconsistent' } }));
-  await start({ pageSize: 2 });
+  await start({ limits: { pageSize: 2 } });
   expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, '104:2', null, '104:2']);
   const [given, ...parts] = run.lists('Pod');
   expect(given?.listId).not.toBe(parts[0]?.listId);
@@ -111,7 +111,7 @@ describe('a kind with large objects', () => {
 
   it('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
     for (let i = 0; i < 20; i++) api.put(large(i, i < 8 ? 10 : 2_000));
-    await start({ pageSize: 8, limits: { pageBytes: 8_000, maxPageBytes: 10_000 } });
+    await start({ limits: { pageSize: 8, pageBytes: 8_000, maxPageBytes: 10_000 } });
     expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
     expect(entriesOf('Pod')).toHaveLength(20);
     // The parts are of one list, though its pages differ in size.
@@ -123,7 +123,7 @@ describe('a kind with large objects', () => {
 
   it('after a large page half as many objects are asked for, after small ones again as many as before, in this list and the next', async () => {
     for (let i = 0; i < 22; i++) api.put(large(i, i < 4 ? 2_000 : 10));
-    await start({ pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 }, resyncMs: 60_000 });
+    await start({ limits: { pageSize: 4, pageBytes: 5_000, maxPageBytes: 20_000 }, resyncMs: 60_000 });
     expect(
       asked()
         .slice(0, 6)
@@ -138,7 +138,7 @@ describe('a kind with large objects', () => {
     for (let i = 0; i < 8; i++) api.put(large(i, 2_000));
     api.next('list pods', (_response, _request, usual) => usual());
     api.next('list pods', (response) => json(response, 410, status(410, 'Expired')));
-    await start({ pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 } });
+    await start({ limits: { pageSize: 4, pageBytes: 5_000, maxPageBytes: 20_000 } });
     expect(asked()).toEqual([
       ['4', undefined],
       ['2', '4'],
@@ -155,7 +155,7 @@ describe('a kind with large objects', () => {
   it('an object that is too large for a page by itself is named again and again, and the other kinds go on', async () => {
     api.put(large(0, 30_000));
     api.put({ kind: 'Node', metadata: { name: 'n' } });
-    run = runRelay(api.url, { pageSize: 4, limits: { pageBytes: 5_000, maxPageBytes: 20_000 } });
+    run = runRelay(api.url, { limits: { pageSize: 4, pageBytes: 5_000, maxPageBytes: 20_000 } });
     await until(() => run.meter.value('relay_watch_errors_total', 'Pod') > 1 && entriesOf('Node').length === 1);
     expect(run.logged.some((l) => l.level === 'warn' && String(l.fields['reason']).includes('more than 20000 bytes'))).toBe(true);
     expect(run.relay.isReady).toBe(false);
@@ -563,7 +563,7 @@ it('etcd restored from a backup, to a version that no watch had come to and that
 it('etcd restored from a backup between two pages of a list, to a version that no watch had come to: the next list notices it', async () => {
   const pods = Array.from({ length: 6 }, (_, i) => pod(`p${i}`));
   for (const p of pods) api.put(p);
-  await start({ pageSize: 4, resyncMs: 60_000 });
+  await start({ limits: { pageSize: 4 }, resyncMs: 60_000 });
   const read = api.version;
   api.next('list pods', (_response, _request, usual) => {
     // Other kinds than the relay's were written.

@@ -6,6 +6,7 @@ import { Meter } from '#functions/relay/runtime/meter.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
@@ -18,6 +19,8 @@ import { type ManualClock, manualClock } from './manual-clock.ts';
 const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
 /** From the fault until the next leader has sent its lists: what the documentation promises for 1,000 pods. */
 const promisedMs = 10_000;
+
+const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, pageSize: 2 } };
 
 let clock: ManualClock;
 let store: Store;
@@ -85,8 +88,8 @@ function start(name: string): TestRelay {
   const meter = new Meter();
   const election = new Election({ store: lease.store(call), clock, log: quiet, meter, id: name });
   const relay = new Relay(
-    { source: watched, queue, clock, log: quiet, meter, newId: () => `${name}-${++ids}`, election },
-    { cluster: 'c', outputs: 'metadata', pageSize: 2 },
+    { source: watched, queue, clock, log: quiet, meter, newId: () => `${name}-${++ids}`, election, limits },
+    { cluster: 'c', outputs: 'metadata' },
   );
   const stopping = new AbortController();
   const ended = relay.run(stopping.signal);

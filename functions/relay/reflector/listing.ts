@@ -24,7 +24,7 @@ export class Listing {
     this.#deps = deps;
     this.#options = options;
     this.#attempts = attempts;
-    this.#pageSize = new PageSize(options.pageSize, limitsOf(deps).relay);
+    this.#pageSize = new PageSize(limitsOf(deps).relay);
   }
 
   /** A `repair` list runs beside the watch; after the other lists the watch begins at the list's version. */

@@ -6,13 +6,11 @@ import type { RelayLimits } from '#shared/contract/limits.ts';
  */
 export class PageSize {
   readonly #limits: RelayLimits;
-  readonly #most: number;
   #size: number;
 
-  constructor(most: number, limits: RelayLimits) {
+  constructor(limits: RelayLimits) {
     this.#limits = limits;
-    this.#most = most;
-    this.#size = most;
+    this.#size = limits.pageSize;
   }
 
   /** The limit for the next page. */
@@ -22,9 +20,9 @@ export class PageSize {
 
   /** Adapts to the bytes of a page: the next one is likely to be similar. */
   came(bytes: number): void {
-    const { pageBytes } = this.#limits;
+    const { pageBytes, pageSize } = this.#limits;
     if (bytes > pageBytes) this.#size = Math.max(1, this.#size >> 1);
-    else if (bytes < pageBytes / 4) this.#size = Math.min(this.#most, this.#size * 2);
+    else if (bytes < pageBytes / 4) this.#size = Math.min(pageSize, this.#size * 2);
   }
 
   /** Makes the next page smaller after a page was aborted for its size. Returns false at the minimum, one object. */

@@ -168,7 +168,7 @@ export const relay: Door<HostileServer> = {
     const { kind, verb } = server;
     outbox.markRead(kind, '10');
     const send = async (parts: readonly string[]): Promise<void> => void bodies.push(...parts);
-    const request = { kind, header, pageSize: new PageSize(500, defaultLimits.relay), floor: '10', at: undefined, beside: false, onVersion() {} };
+    const request = { kind, header, pageSize: new PageSize(defaultLimits.relay), floor: '10', at: undefined, beside: false, onVersion() {} };
     const reading =
       verb === 'watch'
         ? readWatch({ source, outbox, sentIndex, clock, meter }, { kind, from: '10', progress: { events: 0, begun: false }, now() {} }, stop.signal)
