@@ -37,6 +37,8 @@ export interface SavedBody {
   readonly text: string | undefined;
   /** Size of the item, bytes. */
   readonly bytes: number;
+  /** The version of the delta that was read with it. */
+  readonly deltaVersion?: Version;
 }
 
 /** Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other attributes, bytes. */

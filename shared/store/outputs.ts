@@ -18,7 +18,7 @@ import {
 import type { Item, Key, KeyRange, Table, WriteCondition } from './table.ts';
 import type { Version } from './version.ts';
 
-export type { OutputObject, OutputRecord } from './output-items.ts';
+export type { OutputObject, OutputRecord, SavedBody } from './output-items.ts';
 
 export interface OutputName {
   readonly kind: OutputKind;
@@ -52,19 +52,25 @@ export async function readSaved(table: Table, service: ServiceKey, source: Outpu
     .filter((item) => !isDelta(item))
     .map((item) => {
       const body = savedBodyOf(item);
-      bodies.set(item.sk, body);
-      return decodeOutput(item, body, deltas.get(deltaOf(item.sk)));
+      const delta = deltas.get(deltaOf(item.sk));
+      bodies.set(item.sk, delta ? { ...body, deltaVersion: headOf(delta).version } : body);
+      return decodeOutput(item, body, delta);
     });
   return { outputs, bodies };
 }
 
-/** Reads an output. If the body is of version `seen` or newer, its delta is not read. */
-export async function readOutput(table: Table, service: ServiceKey, name: OutputName, seen?: Version): Promise<OutputRecord | undefined> {
+/** Reads an output. If the body is enough, its delta is not read. */
+export async function readOutput(
+  table: Table,
+  service: ServiceKey,
+  name: OutputName,
+  isEnough: (body: SavedBody) => boolean = () => false,
+): Promise<OutputRecord | undefined> {
   const key = keyOf('written', service, name);
   const item = await table.get(key);
   if (!item) return undefined;
   const body = savedBodyOf(item);
-  const delta = seen !== undefined && body.version >= seen ? undefined : await table.get({ ...key, sk: deltaOf(key.sk) });
+  const delta = isEnough(body) ? undefined : await table.get({ ...key, sk: deltaOf(key.sk) });
   return decodeOutput(item, body, delta);
 }
 
@@ -106,6 +112,8 @@ export interface SaveOptions {
   readonly source?: OutputSource;
   /** The same version also counts as newer. */
   readonly again?: boolean;
+  /** The version of the list that has the record. A newer record from before the list is then of a lost history. */
+  readonly listedAt?: Version | undefined;
 }
 
 /** Saves the record if it is newer than the saved one. A record without an object also replaces the deleted version itself. Resolves to true if it is saved. */
@@ -113,19 +121,23 @@ export async function saveOutput(
   table: Table,
   service: ServiceKey,
   record: OutputRecord,
-  { source = 'written', again = false }: SaveOptions = {},
+  { source = 'written', again = false, listedAt }: SaveOptions = {},
 ): Promise<boolean> {
-  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, maxSavedBytes), again);
+  const condition = isNewer(record, again || !record.object ? '<=' : '<');
+  const isLost: WriteCondition[] = listedAt === undefined ? [] : [{ all: [isAfter(record), { attribute: 'v', is: '<=', value: listedAt }] }];
+  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, maxSavedBytes), { any: [condition, ...isLost] });
 }
 
-async function putBody(table: Table, service: ServiceKey, record: OutputRecord, item: Item, again = false): Promise<boolean> {
+async function putBody(table: Table, service: ServiceKey, record: OutputRecord, item: Item, condition: WriteCondition): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
-  return table.put(item, isNewer(record, again || !record.object ? '<=' : '<'));
+  return table.put(item, condition);
 }
 
 const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): WriteCondition => ({
   any: [{ absent: 'v' }, { attribute: 'v', is, value: version }],
 });
+const isAfter = ({ version }: OutputRecord): WriteCondition => ({ attribute: 'v', is: '>', value: version });
+const isVersion = (version: Version): WriteCondition => ({ attribute: 'v', is: '=', value: version });
 
 /** A late worker may have put back the body before. The delta of this version then belongs to no body, and the output is unknown until it is replaced. */
 const isNewerDelta = (record: OutputRecord, { version }: SavedBody): WriteCondition => ({
@@ -152,7 +164,10 @@ export interface SaveLimits {
   readonly savedBytes: number;
 }
 
-/** Resolves to false if another worker has saved a newer state of an output. */
+/**
+ * Resolves to false if another worker has saved a newer state of an output. A record also replaces the version that the run has read from the table. An older
+ * record than that is of a later read of the API server, so the cluster's history has gone back: etcd was restored.
+ */
 export async function saveOutputs(
   table: Table,
   service: ServiceKey,
@@ -162,9 +177,12 @@ export async function saveOutputs(
   const saved = await concurrently(8, changed, async (record) => {
     const key = keyOf('written', service, record);
     const body = bodies.get(key.sk);
+    const { deltaVersion } = body ?? {};
+    if (deltaVersion !== undefined && record.version < deltaVersion) await table.delete({ ...key, sk: deltaOf(key.sk) }, isVersion(deltaVersion));
     const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
     if (delta) return table.put(delta, isNewerDelta(record, body));
-    return putBody(table, service, record, bodyItem(key, record, savedBytes));
+    const condition = isNewer(record, record.object ? '<' : '<=');
+    return putBody(table, service, record, bodyItem(key, record, savedBytes), body ? { any: [condition, isVersion(body.version)] } : condition);
   });
   return saved.every((isSaved) => isSaved);
 }

@@ -51,7 +51,7 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
 
 /**
  * Records do not describe the pods that they do not name after a gap, a missing record, or a record that counts pods. Later records do not continue from
- * changes that the table refused to save, as after a restore (docs/decisions/0017). `newestMissing`: its id.
+ * changes that the table refused to save (docs/decisions/0017). `newestMissing`: its id.
  */
 function disagreements(
   records: readonly (HistoryRecord & Link)[],

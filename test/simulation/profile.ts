@@ -45,8 +45,11 @@ export interface Profile {
   readonly sweepWakes: boolean;
   /** Endpoints and slices are there before us, as when kube-controller-manager made them. */
   readonly outputsBefore: boolean;
-  /** The cluster goes back to a former state once: etcd is restored, or the cluster is created again behind the same address. */
-  readonly goesBack: 'never' | 'restored' | 'recreated';
+  /**
+   * The cluster goes back to a former state once: etcd is restored, or the cluster is created again behind the same address. `raised`: restored with a revision
+   * above that of the lost history.
+   */
+  readonly goesBack: 'never' | 'restored' | 'raised' | 'recreated';
   readonly foreignEdits: number;
   readonly modeSwitches: number;
   /** The mode during the absence, and its maximum duration. */
@@ -91,7 +94,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
   const profile = draw(random);
   // A false list, or a session whose first message arrives after the end of its history, allows no prediction.
   const may = !profile.shrunkenLists && profile.relayKills === 0;
-  const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'restored', 'recreated'] as const) : 'never';
+  const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'raised', 'recreated'] as const) : 'never';
   const standby = apart.chance(0.3);
   const relays: Pick<Profile, 'goesBack' | 'standby' | 'twoRelays' | 'relayFaults'> = {
     goesBack,
@@ -113,7 +116,9 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
     outageMs: profile.modeSwitches > 0 && apart.chance(0.4) ? apart.between(3_000, 40_000) : profile.outageMs,
     limits: drawLimits(apart, { ...profile, stalls, fatLabels }, profile.limits.relay.pageSize),
   };
-  const drawn: Profile = { ...profile, ...relays, ...more };
+  // An event of the lost history that comes after the next list stays until the list after that (docs/architecture.md, "Not guaranteed").
+  const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
+  const drawn: Profile = { ...profile, ...relays, ...more, ...prompt };
   if (may && goesBack === 'never' && apart.chance(0.04))
     return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['confirmed', 'ending'] as const)) };
   return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;

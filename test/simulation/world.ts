@@ -219,7 +219,7 @@ export class World implements WorldState {
     return people;
   }
 
-  #planBackup(how: 'restored' | 'recreated'): void {
+  #planBackup(how: 'restored' | 'raised' | 'recreated'): void {
     const { scheduler, random, profile, store } = this;
     const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
@@ -229,11 +229,14 @@ export class World implements WorldState {
       // (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
       scheduler.after((backAt as number) - (backupAt as number), () => {
-        this.tell('world', `the cluster is ${how} at ${backup.revision} after ${store.resourceVersion}`);
+        const revision = how === 'raised' ? store.resourceVersion + 1 : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
+        this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
         const objects = backup.objects.map((o) =>
           how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
         );
-        store.restore(objects, backup.revision + (how === 'recreated' ? random.between(0, 200) : 0));
+        store.restore(objects, revision);
+        // A restore takes longer than a message waits in the queue.
+        if (how === 'raised') this.queues.events.messages.clear();
         this.#relays.lease.now = how === 'recreated' ? undefined : lease;
         this.#relays.cut();
         this.#builtIn?.wake();

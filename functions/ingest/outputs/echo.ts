@@ -26,14 +26,19 @@ export interface Observation {
  * - `look-again`: Sync may have written the output without saving it yet. The entry returns for a second look.
  * - `foreign`: Another client wrote the output, or a worker that had lost its lease.
  * - `rewound`: The output is older than sync's saved state before the list. The cluster's history has gone back (etcd was restored, its revision raised).
+ *   The woken run saves the output as it is on the API server.
  */
 export type OutputOrigin = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
 
 export function classify({ kind, saved, seen, version, listedAt, isWithoutService }: Observation): OutputOrigin {
-  if (saved && listedAt !== undefined && version < saved.version && saved.version <= listedAt) return 'rewound';
+  if (saved && listedAt !== undefined && saved.version <= listedAt && isBehind(saved, seen, version)) return 'rewound';
   if (isWithoutService || !isOwnEcho(kind, saved, seen, version)) return seen.secondLook ? 'foreign' : 'look-again';
   return saved && !seen.secondLook ? 'ours' : 'ours-or-unsaved';
 }
+
+/** A deletion is saved with the object's last version. The list may therefore also be older than the deletion. */
+const isBehind = (saved: OutputRecord, seen: OutputState, version: Version): boolean =>
+  version < saved.version || (version === saved.version && !saved.object && !seen.deleted);
 
 /**
  * Endpoints of ours that sync has not saved, at the second look. If their Service is gone, then a worker that had lost its lease made them after the

@@ -3,13 +3,14 @@ import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
-import { type OutputObject, readOutput, saveOutput } from '#shared/store/outputs.ts';
+import { type OutputObject, readOutput, type SavedBody, saveOutput } from '#shared/store/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -67,7 +68,8 @@ async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: 
         break;
       }
       case 'rewound':
-        deps.metrics.put('Drift', 1, { cluster: cluster.id });
+        // A deletion later than the list looks like this as well.
+        if (observation.saved?.object) deps.metrics.put('Drift', 1, { cluster: cluster.id });
         effects.wake(seen.namespace, name, { readFromApiServer: true });
         break;
       case 'foreign':
@@ -84,7 +86,10 @@ async function observe(
   service: ServiceKey,
   entry: Pick<Observation, 'kind' | 'seen' | 'version' | 'listedAt'>,
 ): Promise<Observation> {
-  const saved = await readOutput(deps.table, service, { kind: entry.kind, name: entry.seen.name }, entry.version);
+  const { kind, seen, version, listedAt } = entry;
+  // A list may be of a restored history, which is older than a delta. A body of one unit lacks a delta.
+  const isEnough = (body: SavedBody): boolean => body.version >= version && (listedAt === undefined || body.bytes <= limitsOf(deps).sync.unitBytes);
+  const saved = await readOutput(deps.table, service, { kind, name: seen.name }, isEnough);
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;
   return { ...observation, isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };
@@ -141,6 +146,6 @@ async function saveObserved(
     generation: seen.generation ?? 0,
     object: seen.deleted ? undefined : (seen.object as OutputObject | undefined),
   };
-  const isNew = await saveOutput(deps.table, service, record, { source: 'observed', again: listedAt === undefined });
+  const isNew = await saveOutput(deps.table, service, record, { source: 'observed', again: listedAt === undefined, listedAt });
   if (isNew) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
 }

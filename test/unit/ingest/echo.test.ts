@@ -85,6 +85,12 @@ describe('classify', () => {
       observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '20') }),
       'rewound',
     ],
+    [
+      'a slice that a list has in the version in which it was deleted',
+      observation({ saved: saved('12', { object: undefined }), listedAt: versionOf(1, '20') }),
+      'rewound',
+    ],
+    ['a late event of a slice that was deleted', observation({ saved: saved('12', { object: undefined }) }), 'ours'],
     ['an object that was saved after the list was made', observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '9') }), 'ours'],
   ])('%s is decided as expected', (_what, seen, verdict) => expect(classify(seen)).toBe(verdict));
 

@@ -122,12 +122,12 @@ describe('a change of an output whose body takes several units', () => {
     expect(deltasIn(table)).toEqual([]);
   });
 
-  it('a reader of a version newer than the body gets the delta', async () => {
+  it('a reader for whom the body is not enough gets the delta', async () => {
     const table = memoryTable();
     await save(table, large('7'));
     await save(table, large('9', [1]));
-    const read = async (rv: string) => (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, versionOf(1, rv)))?.version;
-    expect([await read('7'), await read('8'), await read('9')]).toEqual(['7', '9', '9'].map((rv) => versionOf(1, rv)));
+    const read = async (isEnough: boolean) => (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, () => isEnough))?.version;
+    expect([await read(true), await read(false)]).toEqual(['7', '9'].map((rv) => versionOf(1, rv)));
   });
 
   it('the delta is forgotten with its body', async () => {
@@ -138,6 +138,40 @@ describe('a change of an output whose body takes several units', () => {
     expect(table.dump().map(({ sk }) => sk)).toEqual(['delta#endpoints', 'endpoints']);
     await forgetOutputs(table, service, ['Endpoints']);
     expect(table.dump()).toEqual([]);
+  });
+});
+
+describe('an output that a run finds older than it was saved', () => {
+  it('the older record replaces the saved one, as a body and as a delta', async () => {
+    const table = memoryTable();
+    await save(table, endpoints('10'));
+    expect(await save(table, endpoints('9'))).toBe(true);
+    expect(await readOutputs(table, service)).toEqual([endpoints('9')]);
+    await save(table, endpoints('9', { object: undefined }));
+    expect(await save(table, endpoints('9'))).toBe(true);
+    expect(await readOutputs(table, service)).toEqual([endpoints('9')]);
+
+    for (const [rv, deltas] of [
+      ['28', 1],
+      ['25', 0],
+    ] as const) {
+      await table.delete({ pk: 'c#OUT#ns/svc', sk: 'endpoints' });
+      await save(table, large('27'));
+      await save(table, large('29', [1]));
+      expect(deltasIn(table)).toHaveLength(1);
+      expect(await save(table, large(rv, [2]))).toBe(true);
+      expect([await readOutputs(table, service), deltasIn(table).length]).toEqual([[large(rv, [2])], deltas]);
+    }
+  });
+
+  it('a record that another worker has saved meanwhile stays', async () => {
+    const table = memoryTable();
+    await save(table, large('7'));
+    await save(table, large('9', [1]));
+    const { bodies } = await readSaved(table, service);
+    await save(table, large('11', [2]));
+    expect(await saveOutputs(table, service, { bodies, changed: [large('8', [3])] }, limits)).toBe(false);
+    expect(await readOutputs(table, service)).toEqual([large('11', [2])]);
   });
 });
 
@@ -235,7 +269,8 @@ describe('an output above the maximum saved size', () => {
 it('the newer version stays of two workers that save the same output, and the other worker learns of it', async () => {
   const table = memoryTable();
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
+  const { bodies } = await readSaved(table, service);
   expect(await save(table, endpoints('10'), slice)).toBe(true);
-  expect(await save(table, endpoints('9'), { ...slice, version: versionOf(1, '8') })).toBe(false);
+  expect(await saveOutputs(table, service, { bodies, changed: [endpoints('9'), { ...slice, version: versionOf(1, '8') }] }, limits)).toBe(false);
   expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([versionOf(1, '10'), versionOf(1, '8')]);
 });
