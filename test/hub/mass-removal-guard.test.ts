@@ -57,18 +57,40 @@ it.each<readonly [string, (pod: RawObject) => object]>([
   expect(world.metrics.get('Drift')).toBeGreaterThan(0);
 });
 
+/** Sends a message as the cluster's relay, with versions above all that the cluster has. */
+async function lie({ world }: SmallCluster, kind: 'Service' | 'Node', entriesAt: (rv: string) => readonly object[]): Promise<void> {
+  const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
+  const asOf = String(world.store.resourceVersion + 1000);
+  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind, asOf, entries: entriesAt(asOf) };
+  await world.queues.events.send([{ body: encodeMessage(message) }]);
+}
+
 it.each<readonly [string, (service: RawObject, rv: string) => object]>([
   ['is gone', (service, rv) => deletedInput(service, rv, startAt)],
   ['selects other pods', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, selector: { app: 'b' } } }, rv)],
-])('a relay that reports that the Service %s removes no address', async (_, lie) => {
-  const { world, pass } = await smallCluster([aService(), ...pods(12)]);
-  await pass(8);
-  const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
-  const asOf = String(world.store.resourceVersion + 1000);
-  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Service', asOf, entries: [lie(aService(), asOf)] };
-  await world.queues.events.send([{ body: encodeMessage(message) }]);
-  await pass(600);
-  expect([addresses(world), inSlices(world)]).toEqual([12, 12]);
+  ['is of another family', (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, ipFamilies: ['IPv6'] } }, rv)],
+  [
+    'has a port that no pod has',
+    (service, rv) => inputEntry('Service', { ...service, spec: { ...service.spec, ports: [{ name: 'http', port: 80, targetPort: 'no' }] } }, rv),
+  ],
+])('a relay that reports that the Service %s removes no address', async (_, reported) => {
+  const small = await smallCluster([aService(), ...pods(12)]);
+  await small.pass(8);
+  await lie(small, 'Service', (rv) => [reported(aService(), rv)]);
+  await small.pass(600);
+  expect([addresses(small.world), inSlices(small.world)]).toEqual([12, 12]);
+});
+
+it('a relay that reports that all Nodes are gone removes no address', async () => {
+  const small = await smallCluster([aService(), ...pods(12)]);
+  await small.pass(8);
+  const { store } = small.world;
+  await lie(small, 'Node', (rv) => store.list('Node').map((node) => deletedInput(node, rv, startAt)));
+  await small.pass(1);
+  store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
+  await small.pass(600);
+  expect([addresses(small.world), inSlices(small.world)]).toEqual([12, 12]);
+  expect(small.world.metrics.get('Drift')).toBeGreaterThan(0);
 });
 
 it('a Service that is really gone, or selects others, takes all its addresses along', async () => {

@@ -34,7 +34,7 @@ import { requeue, requeueRun } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
-import { readCurrent, runSlices } from './slices-controller.ts';
+import { podsIn, readCurrent, runSlices } from './slices-controller.ts';
 import { verifiedPods } from './verified-pods.ts';
 
 type By = WriterFor['by'];
@@ -176,11 +176,8 @@ function readyAddresses(run: Run, pods: readonly Pod[]): HandOverInput['ready'] 
 
 /** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
-  const shown = slices
-    .filter((s) => isOptInSlice(s) || isBuiltInSlice(s))
-    .flatMap((s) => (s.endpoints ?? []).map((e) => [`${s.addressType} ${e.targetRef?.uid}`, e.targetRef?.uid ?? ''] as const));
-  const before = [...new Map(shown).values()];
-  const leftBy = (pods: readonly Pod[]) => slicesOf(run, pods).flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid ?? ''));
+  const before = [...new Set(podsIn(slices.filter((s) => isOptInSlice(s) || isBuiltInSlice(s))))];
+  const leftBy = (pods: readonly Pod[]) => podsIn(slicesOf(run, pods));
   return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.inputs.pods), leftBy })) !== undefined;
 }
 

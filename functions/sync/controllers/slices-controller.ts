@@ -195,6 +195,6 @@ const isOurs =
 const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
   kind === 'EndpointSlice' && (object ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy : run.managedBy === slicesManagedBy);
 
-/** By uid, one for each endpoint. */
-const podsIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
-  slices.flatMap((s) => s.endpoints ?? []).map((e) => e.targetRef?.uid ?? '');
+/** By family and uid, one for each endpoint. */
+export const podsIn = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((s) => (s.endpoints ?? []).map((e) => `${s.addressType} ${e.targetRef?.uid ?? ''}`));

@@ -1,7 +1,8 @@
 /** The mass-removal guard of a run of a service. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Controller } from '#shared/kube/controllers.ts';
-import { sameLabels } from '#shared/kube/labels.ts';
-import type { Pod } from '#shared/kube/types.ts';
+import { project } from '#shared/kube/projection.ts';
+import type { Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval, type Removal } from '../guards/mass-removal-guard.ts';
@@ -20,20 +21,48 @@ export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPla
     ...plan,
     cluster: key.cluster,
     isAgain: isRetry(run, controller),
-    ask: () => podsOfService(run),
+    ask: () => podsOfService(run, controller),
   });
   if (verdict.kind !== 'differs') return undefined;
   run.notes.push(`the mass-removal guard held back: the cluster has ${verdict.missed} pods for it that the snapshot lacks`);
   return verdict.pods;
 }
 
-/** Throws RequeueAfter if the cluster's Service selects other pods than the snapshot's, or the snapshot lacks it. */
-async function podsOfService({ api, deps, cluster, inputs: { service }, key }: Run): Promise<readonly Pod[] | undefined> {
+/**
+ * Throws RequeueAfter if the snapshot lacks the Service, has another spec of it, or lacks Nodes that the cluster has. A plan by the cluster's pods would have
+ * the same fault.
+ */
+async function podsOfService(run: Run, controller: Controller): Promise<readonly Pod[] | undefined> {
+  const { api, cluster, inputs, key } = run;
+  const { service } = inputs;
   const live = await api.get('Service', key.namespace, key.name);
-  const isAsKnown = !live || (service && sameLabels(service.spec?.selector, withOptInSelectorFor(live, cluster).spec?.selector));
-  if (isAsKnown) return service && listPods(api, key.namespace, service.spec?.selector ?? {});
+  if (!service) return live ? doubt(run, 'the Service is there in the cluster') : undefined;
+  if (live && !isDeepStrictEqual(decisive(service), decisive(withOptInSelectorFor(project('Service', live), cluster)))) {
+    return doubt(run, 'the Service is another one in the cluster');
+  }
+  const pods = await listPods(api, key.namespace, service.spec?.selector ?? {});
+  if (controller === 'slices' && (await hasUnknownNode(run, pods))) return doubt(run, 'the cluster has Nodes that the snapshot lacks');
+  return pods;
+}
+
+/** The fields of a Service that decide which endpoints it has. */
+function decisive({ spec = {} }: Service): object {
+  const { selector, type, clusterIP, ipFamilies, ports, publishNotReadyAddresses } = spec;
+  return { selector, type, clusterIP, ipFamilies, ports, publishNotReadyAddresses };
+}
+
+/** A pod on an unknown Node is in no slice. */
+async function hasUnknownNode({ api, inputs: { nodes } }: Run, pods: readonly Pod[]): Promise<boolean> {
+  const unknown = new Set(pods.flatMap(({ spec }) => (spec?.nodeName && !nodes.has(spec.nodeName) ? [spec.nodeName] : [])));
+  for (const name of [...unknown].slice(0, nodesToAskFor)) if (await api.get('Node', '', name)) return true;
+  return false;
+}
+
+const nodesToAskFor = 5;
+
+function doubt({ deps, key }: Run, reason: string): never {
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
+  throw requeueRun(deps, 'snapshotInDoubt', { reason });
 }
 
 /**

@@ -9,7 +9,10 @@ import type { SyncDeps } from '../state/deps.ts';
 export interface Removal {
   /** The cluster of the pods. */
   readonly cluster: string;
-  /** Endpoints before the plan, which was made by the snapshot: by the uid of the pod, or by address. */
+  /**
+   * Endpoints before the plan, which was made by the snapshot: by the uid of the pod, or by address. A family and a space may precede it. Then each family
+   * counts by itself: clients of one family cannot use the other.
+   */
   readonly before: readonly string[];
   /** Endpoints once the plan is carried out. */
   readonly left: readonly string[];
@@ -34,7 +37,10 @@ export type RemovalVerdict =
 export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, removal: Removal): Promise<RemovalVerdict> {
   const { cluster, before, left, leftBy, isAgain } = removal;
   const { massRemovalMinEndpoints, massRemovalKeepRatio } = limitsOf(deps).sync;
-  const isMass = before.length >= massRemovalMinEndpoints && left.length < before.length * massRemovalKeepRatio;
+  const [now, then] = [byFamily(before), byFamily(left)];
+  const isMass = Object.entries(now).some(
+    ([family, { length }]) => length >= massRemovalMinEndpoints && (then[family]?.length ?? 0) < length * massRemovalKeepRatio,
+  );
   if (!isMass && !isAgain) return goesOn;
   const stay = new Set(left);
   const lost = new Set(before.filter((endpoint) => !stay.has(endpoint)));
@@ -47,5 +53,8 @@ export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, r
   deps.metrics.put('Drift', missed, { cluster });
   return { kind: 'differs', pods, missed };
 }
+
+const byFamily = (endpoints: readonly string[]): { readonly [family: string]: readonly string[] } =>
+  Object.groupBy(endpoints, (endpoint) => endpoint.slice(0, Math.max(0, endpoint.indexOf(' ')))) as { [family: string]: string[] };
 
 const goesOn = { kind: 'goes-on' } as const;
