@@ -552,6 +552,17 @@ describe('a service that no longer opts in', () => {
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
   });
 
+  it('if the hub is both writers, a slice that another client labelled for an ExternalName service is replaced once the service has endpoints', async () => {
+    const asName = aService({ type: 'ExternalName', externalName: 'web.example' });
+    const { world, pass } = await smallCluster([asName, ...pods(2)], { mode: 'active', optIn: 'active' });
+    await pass(60);
+    world.store.apply(aSlice('svc-stray', slicesManagedBy, four));
+    await pass(60);
+    world.store.apply(aService());
+    await pass(60);
+    expect(served(slices(world))).toEqual(four.slice(0, 2));
+  });
+
   it('if the hub is both writers, a slice that another client took from a service during opt-in is restored when it no longer opts in', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);

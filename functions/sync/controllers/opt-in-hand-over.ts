@@ -65,8 +65,8 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   }
   const written = task === 'write' ? await runSlices(run) : ok;
   if (written.kind !== 'ok') return written;
-  if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
   await lookAtSlices(run, task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run));
+  if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
   return ok;
 }
 
