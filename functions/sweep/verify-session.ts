@@ -2,7 +2,8 @@
  * Verifies a session of unclear history (shared/clusters/sessions.ts) by the cluster's API.
  *
  * An unbound session contradicts the cluster's record. If the cluster is another one, or restored from an older backup, the next incarnation begins, and its
- * first list raises the fence above all old versions. If the cluster matches the record, the session was late, or belongs to another cluster.
+ * first list raises the fence above all old versions. If the cluster matches the record, the session was late, or belongs to another cluster. A session that
+ * is late after a restore is bound to the former incarnation.
  *
  * An outdated session is bound to a former incarnation. If all versions that it has read exist in the cluster's present history, it is bound to the present
  * incarnation. Lists of our own replace the events that it sent meanwhile, and its lists of outputs count as the first ones.
@@ -52,12 +53,16 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
       // No new incarnation is needed: old entries of this session lose to the newer versions that are stored already.
       await bindSession(deps.table, cluster, session, deps.now());
       break;
+    case 'late':
+      // Its messages may be of the lost history, whose versions could win. If its relay still sends, the session is verified as an outdated one.
+      await bindSession(deps.table, { id, incarnation: incarnation - 1 }, session, deps.now());
+      break;
   }
   await clearUnverified(deps.table, cluster, unbound);
 }
 
 /** Returns the history that an unbound session belongs to. `unknown`: the cluster does not answer, or contradicts both the session and the record. */
-async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'new' | 'foreign' | 'unknown'> {
+async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'late' | 'new' | 'foreign' | 'unknown'> {
   // The relay saw the history go back. If the incarnation began later, another relay has reported the same step back, and this session belongs to it.
   if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSinceMs ? 'new' : 'same';
   try {
@@ -69,7 +74,8 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     if (unbound.uid !== cluster.uid) return 'foreign';
     // Each kind is checked: kinds may be in different etcds, and the known version of a quiet kind may be a minute old.
     const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind]);
-    return behind.includes(true) ? 'new' : 'same';
+    if (behind.includes(true)) return 'new';
+    return cluster.incarnation === 1 ? 'same' : 'late';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     // A cluster in shadow mode may never be reachable from here. The session is accepted if no known relay has sent a heartbeat since.

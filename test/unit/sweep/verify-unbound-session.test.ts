@@ -22,11 +22,11 @@ interface Live {
 }
 
 /** A hub that has read up to version 100 of cluster u, with a doubtful session; the cluster as it is when sweep looks. */
-async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '150', away = false }: Live = {}, set: object = {}) {
+async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '150', away = false }: Live = {}, set: object = {}, incarnation = 1) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
-  await hub.table.update(metaKey('c'), { set: { uid: 'u', high_Pod: versionOf(1, '100'), ...set } });
-  const known = { id: 'c', incarnation: 1 };
+  await hub.table.update(metaKey('c'), { set: { uid: 'u', inc: incarnation, high_Pod: versionOf(incarnation, '100'), ...set } });
+  const known = { id: 'c', incarnation };
   await recordUnverified(hub.table, known, { state: 'unbound', session: 's2', uid: 'u', sinceMs: hub.clock.now, ...unbound });
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   const api = clusterApi({
@@ -65,6 +65,12 @@ it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
 ])('the session belongs to this incarnation when %s', async (_when, unbound, live, set) => {
   const { after, session } = await judged(unbound, live, set);
   expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
+  expect(session).toBe(1);
+});
+
+it('after a restore a late session belongs to the former incarnation, until its relay sends a heartbeat', async () => {
+  const { after, session } = await judged({}, {}, {}, 2);
+  expect(after).toMatchObject({ incarnation: 2, unverified: undefined });
   expect(session).toBe(1);
 });
 
