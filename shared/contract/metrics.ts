@@ -91,7 +91,7 @@ export const metrics = {
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import because another source has them on the same port' },
   PodsTooLarge: {
     unit: 'Count',
-    help: 'runs that kept endpoints because the pods of the namespace have more bytes than a run reads, or runs of exports with such pods',
+    help: 'runs that kept endpoints because the pods of the namespace have more bytes than a run reads, or the cluster more Nodes; and runs of exports with such pods',
   },
   EvictionsHeld: { unit: 'Count', help: 'evictions that wait because half of the set is silent, or because no other source of the import is ready' },
 } as const satisfies { readonly [name: string]: Metric };

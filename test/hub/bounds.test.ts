@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readInputs } from '#functions/sync/state/inputs.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { NamespacePods, type Pods } from '#shared/pods/namespace-pods.ts';
+import { NamespacePods, type Pods, PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
 import { noCounts } from '#shared/store/service-counts.ts';
@@ -54,6 +54,36 @@ it('a namespace whose pods are too large to read keeps its endpoints, and is rea
   expect(addresses('large')).toEqual(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
 });
 
+it('the Endpoints of a deleted Service go at once, although the pods of its namespace are too large to read', async () => {
+  const reads = new NamespacePods();
+  let maxBytes = 100_000;
+  const bounded: Pods = { podsOf: (store, namespace) => reads.podsOf(store, namespace, maxBytes) };
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], { pods: bounded });
+  await pass(30);
+  expect(world.store.list('Endpoints')).toHaveLength(1);
+  maxBytes = 10;
+  world.store.remove('Service', 'default', 'svc');
+  await pass(10);
+  expect(world.store.list('Endpoints')).toEqual([]);
+});
+
+it('a run of a cluster with more Nodes than it reads has no inputs, so that no slice loses the pods of the others', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+  world.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-b' } });
+  await pass(8);
+  const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
+  const key = { cluster, namespace: 'default', name: 'svc' };
+  const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
+  const inputsWith = (maxNodes: number) => {
+    const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, maxNodes } };
+    const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes: new Map(), limits };
+    const triggers = readTriggers(world.table, key, undefined);
+    return readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
+  };
+  expect((await inputsWith(2)).nodes.size).toBe(2);
+  await expect(inputsWith(1)).rejects.toBeInstanceOf(PodsTooLarge);
+});
+
 it('a worker that handles many clusters keeps the nodes of the last ones', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
@@ -63,7 +93,7 @@ it('a worker that handles many clusters keeps the nodes of the last ones', async
   const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
-  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true });
+  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true, isCut: false });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
   await readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });

@@ -9,6 +9,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
+import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } from '#shared/store/objects.ts';
@@ -66,8 +67,14 @@ export interface PrefetchedInputs {
 export async function prefetchInputs(deps: SyncDeps, key: ServiceKey): Promise<PrefetchedInputs | undefined> {
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
-  const [saved, pods] = await Promise.all([readSaved(deps.table, key), readPods(deps, key)]);
-  return { scope, saved, pods };
+  try {
+    const [saved, pods] = await Promise.all([readSaved(deps.table, key), readPods(deps, key)]);
+    return { scope, saved, pods };
+  } catch (error) {
+    // The Service may need no pods. Otherwise the run reads them again.
+    if (error instanceof PodsTooLarge) return undefined;
+    throw error;
+  }
 }
 
 /** The nodes of a cluster are kept by runs that it has admitted. */
@@ -95,9 +102,11 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
     prefetched?.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
-    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), seen: false },
+    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), seen: false, isCut: false },
     rehearsal ? readPods(deps, key) : [],
   ]);
+  // The slices would lose the pods of the Nodes that were not read.
+  if (nodes.isCut) throw new PodsTooLarge(`cluster ${cluster.id} has more Nodes than the ${limitsOf(deps).sync.maxNodes} that a run reads`);
   return {
     serviceRecord,
     service,
@@ -128,11 +137,15 @@ export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespac
 export const selected = (pods: readonly ProjectedPod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
 
+export interface NodesRead {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly seen: boolean;
+  /** The cluster has more than `sync.maxNodes`. */
+  readonly isCut: boolean;
+}
+
 /** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
-export async function nodesOf(
-  deps: SyncDeps,
-  cluster: ClusterRecord,
-): Promise<{ readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean }> {
+export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
   const kept = deps.nodes.get(cluster.id);
   deps.nodes.delete(cluster.id);
   if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) {
@@ -141,13 +154,15 @@ export async function nodesOf(
   }
   const nodes = new Map<string, Node>();
   let seen = false;
+  let isCut = false;
   for await (const page of objectPages({ table: deps.table, cluster: cluster.id }, 'Node', '', nodesAtOnce)) {
     seen ||= page.length > 0;
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them.
-    if (nodes.size >= limitsOf(deps).sync.maxNodes) break;
+    isCut = nodes.size > limitsOf(deps).sync.maxNodes;
+    if (isCut) break;
   }
-  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, seen };
+  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, seen, isCut };
   deps.nodes.set(cluster.id, fresh);
   letGo(deps);
   return fresh;
