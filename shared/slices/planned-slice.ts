@@ -22,9 +22,9 @@ export function newSlice(labels: Labels, ports: readonly SlicePort[], endpoints:
   return { current: undefined, labels, ports: inHashOrder(ports), endpoints };
 }
 
-/** The slice on the server, to be changed from here. */
+/** The slice on the server, to be changed from here. Upstream's comparison of ports sorts those of existing slices in place, and writes them so. */
 export function unchangedSlice(current: EndpointSlice): PlannedSlice {
-  return { current, labels: current.metadata.labels ?? {}, ports: current.ports ?? [], endpoints: current.endpoints ?? [] };
+  return { current, labels: current.metadata.labels ?? {}, ports: inHashOrder(current.ports ?? []), endpoints: current.endpoints ?? [] };
 }
 
 /** By uid: a slice of a former service of that name is not its own. */

@@ -158,6 +158,17 @@ describe('a slice', () => {
     expect((c.calls[0]?.at ?? 0) + startAt - at).toBeGreaterThanOrEqual(1000);
   });
 
+  it('all slices of a Service are replaced when they are taken from us together', async () => {
+    const c = await settled([aService(), ...pods(6)], { settings: { maxEndpointsPerSlice: 1 } });
+    expect(slices(c)).toHaveLength(6);
+    for (const slice of slices(c)) {
+      const labels = { ...slice.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'me' };
+      c.world.store.apply({ ...slice, metadata: { ...slice.metadata, labels } } as RawObject);
+    }
+    await c.pass(10);
+    expect(slices(c)).toHaveLength(12);
+  });
+
   it('a slice that is given to another service wakes both: it is not the other’s, and the first one wants it back [EV-14]', async () => {
     const c = await settled([aService(), aService({}, 'other'), ...pods(1)]);
     const [slice] = slices(c);

@@ -51,4 +51,5 @@ export async function createSlice(api: ClusterApi, of: NewSlice): Promise<{ read
   }
 }
 
-const nameTries = 5;
+/** Another client may have taken all slices of the Service, whose names are in use then. */
+const nameTries = 100;

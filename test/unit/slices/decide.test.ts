@@ -46,6 +46,16 @@ describe('decideSlices', () => {
     ]);
   });
 
+  it('writes the ports of an existing slice in the order of their hashes, whatever order they have on the server [ES-27]', () => {
+    const ports = ['a', 'b', 'c'].map((name, i) => ({ name, port: 80 + i, targetPort: 80 + i, protocol: 'TCP' as const }));
+    const svc = service({ ports });
+    const [made] = only(decide({ service: svc, pods: [pod(1)] })).create;
+    const stored = slice('foo-a', [endpoint(1)], { ports: [...(made?.ports ?? [])].reverse() });
+    const [updated] = only(decide({ service: svc, pods: pods(2), slices: [stored] })).update;
+    expect(updated?.ports).toEqual(made?.ports);
+    expect(updated?.ports).not.toEqual(stored.ports);
+  });
+
   it('forgets a service that does not exist and calls nothing [UT-61 TestSyncServiceMissing]', () => {
     const plan = decide({ ...state, service: undefined, slices: [slice('foo-a', [endpoint(1)])] });
     expect(plan).toMatchObject({ outcome: 'missing', addressTypes: [], unsupported: [], triggerTimes: undefined, hints: undefined });
