@@ -14,20 +14,28 @@ import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
 import { type InputEntry, maxProjectionLength, maxProjectionLengthOf, messageVersion } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
+import { rotated } from './sweep-run.ts';
 
+/** Sends the requested lists. A kind that fails delays no other kind. Rejects with the first error in the end. */
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
-  for (const kind of cluster.lists.ownListsWanted) await sendOwnList(deps, cluster, kind);
+  const failures: unknown[] = [];
+  // A kind may take the whole time of a run, so another kind is the first in each minute.
+  for (const kind of rotated(cluster.lists.ownListsWanted, deps.now())) {
+    await sendOwnList(deps, cluster, kind).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {
   const { resourceVersion, entries } = await list(deps, cluster, kind);
   const session = `sweep-${deps.newId()}`;
   await bindOwnSession(deps.table, cluster, session, deps.now());
-  await recordRead(deps.table, cluster, { [kind]: versionOf(cluster.incarnation, resourceVersion) });
+  const version = versionOf(cluster.incarnation, resourceVersion);
+  await recordRead(deps.table, cluster, { [kind]: version });
   const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, base: resourceVersion };
   const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, confirmed: true }, entries, limitsOf(deps));
   await deps.queues(cluster.id, cluster.queues).events.send(bodies.map((body) => ({ body })));
-  await clearOwnListRequest(deps.table, cluster.id, kind);
+  await clearOwnListRequest(deps.table, cluster.id, kind, version);
   deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });
 }
 

@@ -94,7 +94,7 @@ async function verifyOutdated(deps: SweepDeps, cluster: ClusterRecord, outdated:
   for (const kind of outputKinds)
     if (kind in outdated.readUpTo) await markFirstListApplied(deps.table, cluster, kind, versionOf(incarnation, outdated.readUpTo[kind] as string));
   const ofSet = clustersetKinds.filter((kind) => kind in outdated.readUpTo);
-  for (const kind of [...inputKinds, ...ofSet]) await requestOwnList(deps.table, id, kind);
+  for (const kind of [...inputKinds, ...ofSet]) await requestOwnList(deps.table, id, kind, versionOf(incarnation, outdated.readUpTo[kind] ?? '0'));
   deps.log.warn('relay session moved to the current incarnation', { cluster: id, session: outdated.session, incarnation });
 }
 

@@ -22,6 +22,8 @@ export interface ListsState {
 
 const firstListAttribute = (kind: Kind): string => `synced_${kind}`;
 const ownListAttribute = (kind: InputKind): string => `confirm_${kind}`;
+/** The version of the newest list that waits for sweep's own list. */
+const awaitingAttribute = (kind: InputKind): string => `confirmAt_${kind}`;
 const begunAttribute = (kind: Kind): string => `begun_${kind}`;
 /** 1 while ingest skips wake-ups. */
 export const heldAttribute = 'heldWakeUps';
@@ -104,12 +106,21 @@ export async function holdWakeUps(table: Table, { id, incarnation, lists }: Inca
   );
 }
 
-/** Requests sweep's own list, because a relay's list would delete too much. Resolves to false if the request exists already. */
-export async function requestOwnList(table: Table, cluster: string, kind: InputKind): Promise<boolean> {
-  const attribute = ownListAttribute(kind);
-  return (await table.update(metaKey(cluster), { set: { [attribute]: 1 } }, { absent: attribute })) !== undefined;
+/** Requests sweep's own list, because a relay's list of that version would delete too much. Resolves to false if a request exists already. */
+export async function requestOwnList(table: Table, cluster: string, kind: InputKind, version: Version): Promise<boolean> {
+  const [requested, awaiting] = [ownListAttribute(kind), awaitingAttribute(kind)];
+  const request = { set: { [requested]: 1, [awaiting]: version } };
+  if (await table.update(metaKey(cluster), request, { absent: requested })) return true;
+  // Sweep may be reading its own list already, as of an older version.
+  await table.update(metaKey(cluster), request, {
+    any: [{ absent: requested }, { absent: awaiting }, { attribute: awaiting, is: '<', value: version }],
+  });
+  return false;
 }
 
-export async function clearOwnListRequest(table: Table, cluster: string, kind: InputKind): Promise<void> {
-  await table.update(metaKey(cluster), { remove: [ownListAttribute(kind)] });
+/** `version`: of sweep's own list. A request for a newer list stays. */
+export async function clearOwnListRequest(table: Table, cluster: string, kind: InputKind, version: Version): Promise<void> {
+  const awaiting = awaitingAttribute(kind);
+  const isServed: WriteCondition = { any: [{ absent: awaiting }, { attribute: awaiting, is: '<=', value: version }] };
+  await table.update(metaKey(cluster), { remove: [ownListAttribute(kind), awaiting] }, isServed);
 }

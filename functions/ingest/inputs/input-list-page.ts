@@ -78,13 +78,14 @@ async function readRange({ store }: MessageContext, { kind, from, to, entries }:
 const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => new Map(records.map((r) => [nameKey(r), r]));
 
 /** Returns true for a page that would delete too much. It deletes nothing until sweep has listed the kind itself. Pages of sweep's own list are applied. */
-async function awaitsOwnList({ deps, cluster, store }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
+async function awaitsOwnList({ deps, cluster, store, incarnation }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
   if (!servesFromSnapshot(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
   // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
   // Drift is counted only for a new request, because every list of the relay comes here until sweep has made its own list.
-  if (await requestOwnList(store.table, store.cluster, part.kind)) deps.metrics.put('Drift', missing, { cluster: cluster.id });
+  if (await requestOwnList(store.table, store.cluster, part.kind, versionOf(incarnation, part.asOf)))
+    deps.metrics.put('Drift', missing, { cluster: cluster.id });
   deps.log.warn('list would delete too much: not applied until it is confirmed', {
     cluster: cluster.id,
     kind: part.kind,

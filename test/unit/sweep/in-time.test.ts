@@ -143,7 +143,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     for (const id of ids(300)) {
       await add(id, 'active');
       await table.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { unbound } });
-      await requestOwnList(table, id, 'Pod');
+      await requestOwnList(table, id, 'Pod', versionOf(1, '1'));
     }
     for (let run = 0; run < 3; run++) {
       expect(await minute()).toBe(true);

@@ -6,6 +6,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { pod as anyPod } from '#test/support/objects.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
@@ -18,7 +19,7 @@ const pod = (name: string, labelBytes: number) =>
 async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 0);
-  await requestOwnList(table, 'c', 'Pod');
+  await requestOwnList(table, 'c', 'Pod', versionOf(1, '5'));
   const queues = memoryClusterQueues(() => 0);
   let listed = 0;
   const list = async (_kind: string, _namespace: string, { keep }: { keep: (o: object) => object }) => {
@@ -69,4 +70,35 @@ it('an API server that lists without an end is broken off before it fills the me
   expect(String(error)).toContain('the list of every Pod has more than 268435456 bytes: sweep makes none that is larger');
   expect(listed()).toBeLessThan(2_000);
   expect([parts, toConfirm]).toEqual([[], ['Pod']]);
+});
+
+it.each([
+  ['7', []],
+  ['8', ['Pod']],
+])('a request during sweep’s list of version 7, for a relay’s list of version %s, leaves %j to be listed', async (rv, left) => {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'active' }, 0);
+  await requestOwnList(table, 'c', 'Pod', versionOf(1, '5'));
+  const queues = memoryClusterQueues(() => 0);
+  const list = async () => {
+    expect(await requestOwnList(table, 'c', 'Pod', versionOf(1, rv))).toBe(false);
+    return { resourceVersion: '7', items: [] };
+  };
+  const deps = sweepDeps({ table, queues: () => queues, cluster: async () => clusterApi({ list: list as ClusterApi['list'] }) });
+  await sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord);
+  expect((await readCluster(table, 'c'))?.lists.ownListsWanted).toEqual(left);
+});
+
+it('a kind that cannot be listed keeps no other kind from being listed', async () => {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', mode: 'active' }, 0);
+  for (const kind of ['Service', 'Pod', 'Node'] as const) await requestOwnList(table, 'c', kind, versionOf(1, '5'));
+  const queues = memoryClusterQueues(() => 0);
+  const list = async (kind: string) => {
+    if (kind === 'Service') throw new Error('no Services');
+    return { resourceVersion: '7', items: [] };
+  };
+  const deps = sweepDeps({ table, queues: () => queues, cluster: async () => clusterApi({ list: list as ClusterApi['list'] }) });
+  await expect(sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord)).rejects.toThrow('no Services');
+  expect((await readCluster(table, 'c'))?.lists.ownListsWanted).toEqual(['Service']);
 });

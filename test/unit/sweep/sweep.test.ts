@@ -7,6 +7,7 @@ import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { saveDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
@@ -70,7 +71,7 @@ it('lists to be confirmed come after the other steps of every cluster, and the m
   const { table, last, deps } = await hubOf('a', 'b');
   await registerCluster(table, { id: 'z', mode: 'active' }, 0);
   await switchMode(table, 'a', 'active', 0);
-  await requestOwnList(table, 'a', 'Pod');
+  await requestOwnList(table, 'a', 'Pod', versionOf(1, '1'));
   const order: string[] = [];
   const cluster = async () => {
     order.push(`asked, ages known: ${['a', 'b', 'z'].every((id) => last.has(`${id} OldestDirtyAge`))}`);
