@@ -91,7 +91,6 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
       service: derived,
       pods,
       nodes,
-      nodesSeen: true,
       slices: bySource.get(cluster) ?? [],
       triggerTimes: undefined,
       hints: undefined,

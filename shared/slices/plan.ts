@@ -20,8 +20,6 @@ export interface SlicesInput {
   readonly pods: readonly Pod[];
   /** Every node of the cluster, by name. */
   readonly nodes: ReadonlyMap<string, Node>;
-  /** Has any node ever been seen (TA-3)? */
-  readonly nodesSeen: boolean;
   /** Slices with that managed-by and this service's name label, pending deletion included (ES-5, ES-6). */
   readonly slices: readonly EndpointSlice[];
   readonly triggerTimes: TriggerTimes | undefined;

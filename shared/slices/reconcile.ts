@@ -113,7 +113,7 @@ function decideHints({ input, service }: SlicesRun, addressType: AddressType, pl
   });
 
   if (hintsEnabled(service)) {
-    const hinted = addHints(slices, input.nodesSeen ? zoneRatios(input.nodes.values()) : new Map());
+    const hinted = addHints(slices, input.nodes.size > 0 ? zoneRatios(input.nodes.values()) : new Map());
     if (typeof hinted.result === 'string')
       return { slices: hinted.slices, record: recordWithoutHints(record, addressType), events: [event(hinted.result)] };
     const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', true)];

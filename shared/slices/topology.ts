@@ -10,7 +10,7 @@ export type ZoneRatios = ReadonlyMap<string, number>;
 
 /**
  * Returns undefined if a node that counts lacks its zone or CPUs, or if the nodes have fewer than two zones (TA-1, TA-2).
- * Upstream has an empty map until it has seen a node (TA-3); the caller handles that case.
+ * Upstream has an empty map until it has seen a node (TA-3). The caller makes one for a cluster without nodes.
  */
 export function zoneRatios(nodes: Iterable<Node>): ZoneRatios | undefined {
   const cpuByZone = new Map<string, bigint>();

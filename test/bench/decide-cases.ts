@@ -26,7 +26,7 @@ export function decideCase(count: number, change: Change): Case {
   const current = served(first.write?.verb === 'create' ? first.write.object : undefined) as Endpoints;
   const endpointsInput = { ...common, pods, current, triggerTimes: first.triggerTimes };
 
-  const slicesCommon = { ...common, nodes, nodesSeen: true, hints: undefined, maxEndpointsPerSlice: 100 };
+  const slicesCommon = { ...common, nodes, hints: undefined, maxEndpointsPerSlice: 100 };
   const made = decideSlices({ ...slicesCommon, pods: settledPods, slices: [], triggerTimes: undefined });
   const names = new Set<string>();
   const slices = made.addressTypes

@@ -72,7 +72,6 @@ function inputWith(pods: readonly Pod[]): SlicesInput {
     service,
     pods,
     nodes: new Map([['node-0', node]]),
-    nodesSeen: true,
     slices: [],
     triggerTimes: undefined,
     hints: undefined,

@@ -93,7 +93,7 @@ it('a worker that handles many clusters keeps the nodes of the last ones', async
   const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
-  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, seen: true, isCut: false });
+  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, isCut: false });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
   await readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });

@@ -39,7 +39,7 @@ it('a service that cannot be compared is a difference as well', async () => {
   const meta = await readCluster(world.table, cluster);
   const writers = writersFor(aService() as never, meta as never);
   const service = { ...aService(), metadata: undefined };
-  const inputs = { service, writers, pods: [{}], nodes: new Map(), nodesSeen: true, outputs: [], hints: undefined };
+  const inputs = { service, writers, pods: [{}], nodes: new Map(), outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   const deps = { table: world.table, now: () => world.now, random: () => 0, log };
   await expect(compareWithCluster(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');

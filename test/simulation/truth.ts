@@ -52,7 +52,6 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
       service,
       pods,
       nodes,
-      nodesSeen: true,
       slices,
       triggerTimes: undefined,
       hints: undefined,

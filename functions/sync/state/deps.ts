@@ -27,6 +27,6 @@ export interface SyncDeps extends WorkQueueDeps {
   /** Nodes by cluster as of a version, kept by a warm worker. */
   readonly nodes: Map<
     string,
-    { readonly scope: string; readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly seen: boolean; readonly isCut: boolean }
+    { readonly scope: string; readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly isCut: boolean }
   >;
 }

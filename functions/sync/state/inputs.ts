@@ -30,7 +30,6 @@ export interface Inputs {
   /** For a Service with a selector and a different annotated one: the Service and its pods as they would be without the selector. */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
   readonly nodes: ReadonlyMap<string, Node>;
-  readonly nodesSeen: boolean;
   readonly outputs: readonly OutputRecord[];
   /** The next save makes its deltas against these. */
   readonly bodies: SavedBodies;
@@ -102,7 +101,7 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
     prefetched?.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
-    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), seen: false, isCut: false },
+    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), isCut: false },
     rehearsal ? readPods(deps, key) : [],
   ]);
   // The slices would lose the pods of the Nodes that were not read.
@@ -115,7 +114,6 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
     pods: selected(namespacePods, selector),
     namespacePods,
     nodes: nodes.nodes,
-    nodesSeen: nodes.seen,
     outputs,
     bodies,
     triggers,
@@ -139,7 +137,6 @@ export const selected = (pods: readonly ProjectedPod[], selector: { readonly [ke
 
 export interface NodesRead {
   readonly nodes: ReadonlyMap<string, Node>;
-  readonly seen: boolean;
   /** The cluster has more than `sync.maxNodes`. */
   readonly isCut: boolean;
 }
@@ -153,16 +150,14 @@ export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<N
     return kept;
   }
   const nodes = new Map<string, Node>();
-  let seen = false;
   let isCut = false;
   for await (const page of objectPages({ table: deps.table, cluster: cluster.id }, 'Node', '', nodesAtOnce)) {
-    seen ||= page.length > 0;
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them.
     isCut = nodes.size > limitsOf(deps).sync.maxNodes;
     if (isCut) break;
   }
-  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, seen, isCut };
+  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, isCut };
   deps.nodes.set(cluster.id, fresh);
   letGo(deps);
   return fresh;

@@ -80,7 +80,7 @@ function decided({ pods, service, nodes }: Decided) {
   const selected = pods.filter((p) => selectorMatches(selector, p.metadata.labels));
   const common = { namespace: 'ns', name: 'foo', service, pods: selected, triggerTimes: undefined };
   const endpoints = decideEndpoints({ ...common, current: undefined });
-  const slices = decideSlices({ ...common, nodes, nodesSeen: true, slices: [], hints: undefined, maxEndpointsPerSlice: 100 });
+  const slices = decideSlices({ ...common, nodes, slices: [], hints: undefined, maxEndpointsPerSlice: 100 });
   return {
     endpoints: endpointsPlaces(endpoints.write?.verb === 'create' ? endpoints.write.object : undefined),
     slices: slicePlaces(slices.addressTypes.flatMap((t) => t.create)),

@@ -90,7 +90,6 @@ export function input(more: Partial<SlicesInput> = {}): SlicesInput {
     service: service(),
     pods: [],
     nodes: nodes(node('node-1', undefined)),
-    nodesSeen: true,
     slices: [],
     triggerTimes: undefined,
     hints: undefined,

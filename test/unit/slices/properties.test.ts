@@ -86,7 +86,7 @@ const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly Endpoint
 const cluster = nodes(node('node-0', 'a'), node('node-1', 'b'), node('node-2', undefined, { ready: false }));
 
 const inputArbitrary: fc.Arbitrary<SlicesInput> = fc
-  .record({ service: serviceArbitrary, pods: podsArbitrary, maxEndpointsPerSlice: fc.integer({ min: 1, max: 12 }), nodesSeen: fc.boolean() })
+  .record({ service: serviceArbitrary, pods: podsArbitrary, maxEndpointsPerSlice: fc.integer({ min: 1, max: 12 }) })
   .chain((fields) => leftoverArbitrary(fields.pods).map((slices) => deepFreeze(input({ ...fields, nodes: cluster, slices }))));
 
 const live = (slices: readonly EndpointSlice[]) => slices.filter((s) => !s.metadata.deletionTimestamp);

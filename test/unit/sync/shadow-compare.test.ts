@@ -13,7 +13,7 @@ const key = { cluster: 'c', namespace: 'ns', name: 'foo' };
 const ports = [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }];
 const web = service({ clusterIP: 'None', trafficDistribution: 'PreferSameNode', ports }, { labels: { team: 'a' } });
 const pods = [pod(1, { spec: { containers: [], hostname: 'web-1', subdomain: 'foo' } }), pod(2)];
-const input = { ...key, service: web, pods, nodes: nodes(node('node-1', 'zone-a')), nodesSeen: true, triggerTimes: undefined, hints: undefined };
+const input = { ...key, service: web, pods, nodes: nodes(node('node-1', 'zone-a')), triggerTimes: undefined, hints: undefined };
 
 const written = decideEndpoints({ ...input, current: undefined }).write;
 const endpoints = (written && 'object' in written ? written.object : undefined) as Endpoints;
