@@ -25,9 +25,12 @@ export const ingestDefaults = {
   /** Number of entries, or services, after which a run saves its progress in a page of an output kind. */
   entriesPerStep: 100,
   servicesPerStep: 100,
-  /** Wait of a message whose session is not bound yet, s. It doubles each time, up to the maximum. */
+  /**
+   * Wait of a message whose session is not bound yet, s. It doubles each time, up to the maximum. Endpoints do not change for at most that long after sweep
+   * has bound the session.
+   */
   suspectDelaySeconds: 30,
-  maxSuspectDelaySeconds: 900,
+  maxSuspectDelaySeconds: 120,
   /** A page of a list that would delete more than this many objects, and more than this share of them, waits for sweep's own list. */
   suspiciousCount: 20,
   suspiciousShare: 0.2,
