@@ -26,10 +26,11 @@ const keptMs = 5 * 60_000;
 const tokenSeconds = 900;
 /** Lifetime that STS still grants if the function's own credentials end soon. */
 const shortTokenSeconds = 300;
-/** Time for which a secret is used before it is read again, ms. If that read fails, the secret serves for another such period. */
+/** Time from the last read of a secret for which it serves while AWS does not answer, ms, less `marginMs`. It is read again each `keptMs`. */
 const secretMs = 60 * 60_000;
-/** Credentials are renewed this long before they expire, ms, and again this long after a failed renewal. */
+/** Cached credentials are not used for this long before they expire, ms. */
 const marginMs = 60_000;
+/** Time between two attempts to renew them while AWS does not answer, ms. */
 const tryAgainMs = 5_000;
 
 /** A value that is valid for `lifeMs`. */

@@ -15,10 +15,7 @@ export interface QueueDirectory {
   readonly clusterOf: (queueArn: string) => Promise<string>;
 }
 
-/**
- * Answers are kept, because a queue never changes its cluster. A cluster that was removed and added again has other queues. They appear as a new ARN, or as
- * other URLs in its record.
- */
+/** Answers are kept, because a queue never changes its cluster. The queues of a cluster that was removed and added again have the same ARNs and URLs. */
 export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
   const known = new Map<string, { readonly events: string; readonly queues: SqsQueues }>();
   const owners = new Map<string, string>();

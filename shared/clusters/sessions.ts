@@ -83,7 +83,7 @@ const sessionTtlSeconds = 30 * 24 * 3600;
 const expirySeconds = (nowMs: number): number => Math.floor(nowMs / 1000) + sessionTtlSeconds;
 
 /** Returns the incarnation that the session is bound to, or undefined for a new session. Each read extends the record's time to live. */
-export async function readSession(table: Table, cluster: string, session: string, nowMs = Date.now()): Promise<number | undefined> {
+export async function readSession(table: Table, cluster: string, session: string, nowMs: number): Promise<number | undefined> {
   const key = sessionKey(cluster, session);
   const item = await table.get(key);
   const isHalfOver = ((item?.['ttl'] as number | undefined) ?? 0) < expirySeconds(nowMs) - sessionTtlSeconds / 2;
@@ -92,7 +92,7 @@ export async function readSession(table: Table, cluster: string, session: string
 }
 
 /** Binds the session, unless it is bound already. Resolves to the valid incarnation. */
-export async function bindSession(table: Table, { id, incarnation }: ClusterIncarnation, session: string, nowMs = Date.now()): Promise<number> {
+export async function bindSession(table: Table, { id, incarnation }: ClusterIncarnation, session: string, nowMs: number): Promise<number> {
   const item = await table.update(sessionKey(id, session), { set: { ttl: expirySeconds(nowMs) }, setIfAbsent: { inc: incarnation } });
   return item?.['inc'] as number;
 }

@@ -4,11 +4,12 @@ import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSC
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
+/** Number of batches that are sent at once. */
+const concurrency = 4;
+/** Number of attempts to send a message that SQS refuses. The client itself retries calls that fail as a whole. */
+const attempts = 6;
+
 export interface SqsQueueOptions {
-  /** Number of concurrent batches. */
-  readonly concurrency?: number;
-  /** Number of attempts to send a message that SQS refuses. The client itself retries calls that fail as a whole. */
-  readonly attempts?: number;
   readonly sleep?: (ms: number) => Promise<unknown>;
   readonly random?: () => number;
 }
@@ -17,7 +18,7 @@ export interface SqsQueueOptions {
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
-  const { concurrency = 4, attempts = 6, sleep = timer, random = Math.random } = options;
+  const { sleep = timer, random = Math.random } = options;
 
   async function sendBatch(batch: readonly OutgoingMessage[]): Promise<void> {
     let left = batch;

@@ -75,11 +75,11 @@ it('a renewal keeps the fields of other writers, and the time of acquisition', a
   stored = {
     ...(stored as Stored),
     metadata: { ...(stored as Stored).metadata, labels: { team: 'x' }, annotations: { note: 'kept', ...stored?.metadata.annotations } },
-    spec: { ...stored?.spec, acquireTime: '2025-01-01T00:00:00.000000Z' },
+    spec: { ...stored?.spec, acquireTime: '2025-01-01T00:00:00.000000Z', strategy: 'OldestEmulationVersion' },
   };
   await store.write(content('a'), await store.read(signal), false, signal);
   expect(stored.metadata).toMatchObject({ labels: { team: 'x' }, annotations: { note: 'kept' } });
-  expect(stored.spec['acquireTime']).toBe('2025-01-01T00:00:00.000000Z');
+  expect(stored.spec).toMatchObject({ acquireTime: '2025-01-01T00:00:00.000000Z', strategy: 'OldestEmulationVersion' });
 });
 
 it('a write over a Lease that has changed meanwhile is refused', async () => {

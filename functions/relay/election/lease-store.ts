@@ -64,6 +64,7 @@ interface WireLease {
     readonly leaseTransitions?: number;
     readonly acquireTime?: string;
     readonly renewTime?: string;
+    readonly [field: string]: unknown;
   };
 }
 
@@ -90,8 +91,9 @@ function wireOf(
     kind: 'Lease',
     metadata: { ...last?.metadata, namespace, name, ...(over && { resourceVersion: over.resourceVersion }) },
     spec: {
+      ...last?.spec,
       // Absent and not empty, which some versions refuse.
-      ...(holder !== '' && { holderIdentity: holder }),
+      holderIdentity: holder === '' ? undefined : holder,
       leaseDurationSeconds: Math.ceil(durationMs / 1000),
       leaseTransitions: transitions,
       acquireTime: taken ? time : (last?.spec?.acquireTime ?? time),

@@ -78,7 +78,7 @@ it.each([
 
   // Sweep has found a new incarnation.
   await hub.table.update(metaKey('c'), { set: { inc: 2, uid: 'another' } });
-  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
+  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2', hub.clock.now);
   await hub.ingest(...hub.queues.events.waiting().map((m) => m.body));
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '200'));
 });
@@ -87,7 +87,7 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub), hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
   await hub.table.update(metaKey('c'), { set: { inc: 2 } });
-  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2');
+  await bindSession(hub.table, { id: 'c', incarnation: 2 }, 's2', hub.clock.now);
   await hub.ingest({ ...hub.list('Pod', 3, entry('Pod', 2, pod('p', { uid: 'new' }))), session: 's2' });
   await hub.ingest(hub.live('Pod', 900, entry('Pod', 900, pod('p'))));
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(2, '2'));

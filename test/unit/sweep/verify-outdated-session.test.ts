@@ -26,7 +26,7 @@ async function heard({
   const hub = await ingestHub();
   await hub.emptyLists(100);
   const message = { ...hub.header, type: 'heartbeat', high: { Pod: read, ...more }, at };
-  await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session);
+  await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session, hub.clock.now);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
   await hub.ingest(message);
   const api = clusterApi({
@@ -41,7 +41,7 @@ async function heard({
   return {
     unverified: after.unverified,
     ownLists: after.lists.ownListsWanted,
-    session: await readSession(hub.table, 'c', message.session),
+    session: await readSession(hub.table, 'c', message.session, hub.clock.now),
     missing: missingFirstLists(after),
   };
 }

@@ -39,7 +39,7 @@ async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '
   const deps = { ...hub.deps, cluster: async () => api, newId: () => 'id', flush() {} } as SweepDeps;
   await verifySession(deps, before);
   const after = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  return { hub, before, after, session: await readSession(hub.table, 'c', 's2') };
+  return { hub, before, after, session: await readSession(hub.table, 'c', 's2', hub.clock.now) };
 }
 
 it('while a session is in doubt no sync runs, nor after it until the new history has been listed', async () => {
