@@ -5,6 +5,8 @@ import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { isPodTerminal } from '#shared/kube/pods.ts';
+import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { Lambdas } from './lambdas.ts';
@@ -234,7 +236,12 @@ export class World implements WorldState {
         const objects = backup.objects.map((o) =>
           how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
         );
-        store.restore(objects, revision);
+        // A terminated pod that runs again would wake no service (PK-8).
+        const ended = new Set(store.list('Pod').flatMap((p) => (how === 'raised' && isPodTerminal(p as unknown as Pod) ? [p.metadata.uid] : [])));
+        store.restore(
+          objects.filter((o) => !ended.has(o.metadata.uid)),
+          revision,
+        );
         // A restore takes longer than a message waits in the queue.
         if (how === 'raised') this.queues.events.messages.clear();
         this.#relays.lease.now = how === 'recreated' ? undefined : lease;
