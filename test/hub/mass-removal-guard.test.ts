@@ -57,7 +57,7 @@ it.each<readonly [string, (pod: RawObject) => object]>([
   expect(world.metrics.get('Drift')).toBeGreaterThan(0);
 });
 
-/** Sends a message as the cluster's relay, with versions above all that the cluster has. */
+/** Sends a message as the cluster's relay. Its versions are above those of the cluster. */
 async function lie({ world }: SmallCluster, kind: 'Service' | 'Node', entriesAt: (rv: string) => readonly object[]): Promise<void> {
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
   const asOf = String(world.store.resourceVersion + 1000);

@@ -78,7 +78,7 @@ export class BatchEffects {
     return this.#wakeUps.all;
   }
 
-  /** Those by `wakeForInput`. A write of Endpoints or slices concerns no export. */
+  /** The wake-ups by `wakeForInput`: a write of Endpoints or slices concerns no export. */
   get inputWakeUps(): readonly WakeUp[] {
     return this.#inputWakeUps.all;
   }
