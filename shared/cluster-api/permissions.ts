@@ -7,7 +7,10 @@ const verbsOn = (verbs: readonly string[], group: string, resource: string): rea
 
 const all = ['get', 'list', 'create', 'update', 'delete'];
 const slices = verbsOn(all, 'discovery.k8s.io', 'endpointslices');
-const others = [...['services', 'pods'].flatMap((resource) => verbsOn(['get', 'list'], '', resource)), ...verbsOn(['create', 'patch'], '', 'events')];
+const others = [
+  ...['services', 'pods', 'nodes'].flatMap((resource) => verbsOn(['get', 'list'], '', resource)),
+  ...verbsOn(['create', 'patch'], '', 'events'),
+];
 
 /** In active mode. */
 export const neededRights: readonly Right[] = [...verbsOn(all, '', 'endpoints'), ...slices, ...others];
