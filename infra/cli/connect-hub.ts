@@ -5,7 +5,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type QueueDirectory, queueDirectory } from '#shared/clusters/queue-directory.ts';
@@ -110,22 +110,28 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   };
 }
 
-/** Returns the addresses of the run whose process id is HUB. Without HUB the run of this folder counts first, then the only local run. */
+/** Returns the addresses of the run whose folder's name or process id is HUB. Without HUB the run of this folder counts first, then the only local run. */
 export function localAddresses(chosen: string | undefined): LocalAddresses {
-  const runs = localRuns().filter(({ pid }) => chosen === undefined || String(pid) === chosen);
+  const runs = localRuns().filter(({ pid, published }) => chosen === undefined || String(pid) === chosen || nameOf(published) === chosen);
   const ofFolder = runs.filter(({ published }) => published.folder === process.cwd());
   const wanted = ofFolder.length > 0 ? ofFolder : runs;
   const [run] = wanted;
   if (run === undefined) {
-    const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has process id ${chosen}`;
+    const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has the folder or process id ${chosen}`;
     throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
   }
   if (wanted.length > 1) {
-    const list = wanted.map(({ pid, published: { folder, consoleUrl } }) => `--hub ${pid} (console ${consoleUrl}, folder ${folder})`);
+    const names = wanted.map(({ published }) => nameOf(published));
+    const isUnique = new Set(names).size === names.length;
+    const list = wanted.map(
+      ({ pid, published: { folder, consoleUrl } }, i) => `--hub ${isUnique ? names[i] : pid} (console ${consoleUrl}, folder ${folder})`,
+    );
     throw new UsageError(`several local runs: choose one with ${list.join(' or ')}`);
   }
   return run.published;
 }
+
+const nameOf = ({ folder = '' }: Published): string => basename(folder);
 
 function localRuns(): readonly { readonly pid: number; readonly published: Published }[] {
   if (!existsSync(runsFolder())) return [];

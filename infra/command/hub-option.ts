@@ -10,7 +10,7 @@ export interface HubChoice {
 export const withHub = (command: Command): Command =>
   command
     .addOption(new Option('--table <name>', 'a deployed hub, by its table').env(hubEnv.tableName))
-    .addOption(new Option('--hub <pid>', 'a local run, by its process id').env('HUB'));
+    .addOption(new Option('--hub <name>', 'a local run, by folder name or process id').env('HUB'));
 
 export async function hubOf({ table, hub }: HubChoice): Promise<import('#infra/cli/connect-hub.ts').Hub> {
   const { connectHub } = await import('#infra/cli/connect-hub.ts');

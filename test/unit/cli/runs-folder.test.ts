@@ -42,10 +42,13 @@ it.runIf(process.platform === 'linux')('a command uses the run of its folder, an
     const elsewhere = { ...addresses, folder: '/elsewhere', consoleUrl: 'http://127.0.0.1:8080' };
     await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
     expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
+    expect(localAddresses('elsewhere')).toMatchObject({ folder: '/elsewhere' });
     await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
-    expect(() => localAddresses(undefined)).toThrow(
+    expect(() => localAddresses('elsewhere')).toThrow(
       /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,
     );
+    await writeFile(localHubFile(process.pid), JSON.stringify({ ...elsewhere, folder: '/demo' }));
+    expect(() => localAddresses(undefined)).toThrow(/several local runs: choose one with .*--hub demo \(console http:\S+, folder \/demo\)/);
   } finally {
     other.kill();
   }
@@ -54,7 +57,7 @@ it.runIf(process.platform === 'linux')('a command uses the run of its folder, an
 it.runIf(process.platform === 'linux')('leftovers of a killed run are ignored when another process has its number', async () => {
   await publishLocalAddresses(addresses);
   await writeFile(localHubFile(process.pid), JSON.stringify({ ...addresses, began: '1' }));
-  expect(connect).toThrow(/no local run has process id/);
+  expect(connect).toThrow(/no local run has the folder or process id/);
 });
 
 it('a folder that others may write to is believed by no command and used by no run', async () => {

@@ -87,7 +87,7 @@ describe('mistakes', () => {
     [['start', '--kubconfig', 'f'], /unknown option '--kubconfig'\n\(Did you mean --kubeconfig\?\)/],
     [['cluster', 'pause', 'x', '--json'], /unknown option '--json'\n\(fleet-endpoints cluster pause --help/],
     [['start', '--clusters', '0'], /^error: --clusters 0: a whole number from 1 to 50\n$/],
-    [['explain', 'demo-1', 'web'], /no hub: no local run has process id 1/],
+    [['explain', 'demo-1', 'web'], /no hub: no local run has the folder or process id 1/],
     [['history', 'demo-1', 'shop/web', '--since', '2w'], /--since 2w: a number with s, m, h or d is needed, as 30m or 2h/],
     [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
     [['relay', 'manifest'], /missing required argument 'cluster'/],
