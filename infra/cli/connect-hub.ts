@@ -98,7 +98,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
   const table = dynamoTable(dynamodb, local.tableName);
   return {
-    name: 'the local run',
+    name: local.folder === undefined || local.folder === process.cwd() ? 'the local run' : `the local run of ${local.folder}`,
     tableName: local.tableName,
     table,
     sqs,
@@ -111,7 +111,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
 }
 
 /** Returns the addresses of the run whose folder's name or process id is HUB. Without HUB the run of this folder counts first, then the only local run. */
-export function localAddresses(chosen: string | undefined): LocalAddresses {
+export function localAddresses(chosen: string | undefined): Published {
   const runs = localRuns().filter(({ pid, published }) => chosen === undefined || String(pid) === chosen || nameOf(published) === chosen);
   const ofFolder = runs.filter(({ published }) => published.folder === process.cwd());
   const wanted = ofFolder.length > 0 ? ofFolder : runs;

@@ -43,6 +43,7 @@ it.runIf(process.platform === 'linux')('a command uses the run of its folder, an
     await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
     expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
     expect(localAddresses('elsewhere')).toMatchObject({ folder: '/elsewhere' });
+    expect(connectHub({ HUB: 'elsewhere' })).toMatchObject({ name: 'the local run of /elsewhere' });
     await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
     expect(() => localAddresses('elsewhere')).toThrow(
       /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,
