@@ -20,15 +20,20 @@ export interface Observation {
   readonly isWithoutService: boolean;
 }
 
-/**
- * - `ours`: Sync wrote the output, or the output does not concern sync.
- * - `ours-or-unsaved`: Like `ours` if the service has no pending run. Otherwise that run may have written the output.
- * - `look-again`: Sync may have written the output without saving it yet. The entry returns for a second look.
- * - `foreign`: Another client wrote the output, or a worker that had lost its lease.
- * - `rewound`: The output is older than sync's saved state before the list. The cluster's history has gone back (etcd was restored, its revision raised).
- *   The woken run saves the output as it is on the API server.
- */
-export type OutputOrigin = 'ours' | 'ours-or-unsaved' | 'look-again' | 'foreign' | 'rewound';
+export type OutputOrigin =
+  /** Sync wrote the output, or another manager keeps it. */
+  | 'ours'
+  /** A pending run of the service may have written the output. If no run is pending, this is `ours`. */
+  | 'ours-or-unsaved'
+  /** Sync may have written the output and not saved it yet. The entry returns for a second look. */
+  | 'look-again'
+  /** Another client wrote the output, or a worker that had lost its lease. */
+  | 'foreign'
+  /**
+   * The output is older than the state that sync had saved before the list: etcd was restored, and its revision raised. The woken run saves the output as it
+   * is on the API server.
+   */
+  | 'rewound';
 
 export function classify({ kind, saved, seen, version, listedAt, isWithoutService }: Observation): OutputOrigin {
   if (saved && listedAt !== undefined && saved.version <= listedAt && isBehind(saved, seen, version)) return 'rewound';
