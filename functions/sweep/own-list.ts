@@ -7,6 +7,7 @@ import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
+import { concurrentlyToEnd } from '#shared/concurrently.ts';
 import { type Limits, limitsOf } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -18,12 +19,8 @@ import { rotated } from './sweep-run.ts';
 
 /** Sends the requested lists. A kind that fails delays no other kind. Rejects with the first error in the end. */
 export async function sendOwnLists(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
-  const failures: unknown[] = [];
   // A kind may take the whole time of a run, so another kind is the first in each minute.
-  for (const kind of rotated(cluster.lists.ownListsWanted, deps.now())) {
-    await sendOwnList(deps, cluster, kind).catch((error: unknown) => failures.push(error));
-  }
-  if (failures.length > 0) throw failures[0];
+  await concurrentlyToEnd(1, rotated(cluster.lists.ownListsWanted, deps.now()), (kind) => sendOwnList(deps, cluster, kind));
 }
 
 export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster: ClusterRecord, kind: K): Promise<void> {

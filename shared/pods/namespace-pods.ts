@@ -5,7 +5,7 @@ import { isAlive, readObjects } from '#shared/store/objects.ts';
 import { RangeTooLarge } from '#shared/store/table.ts';
 import { SharedReads } from './shared-reads.ts';
 
-/** The records of a namespace's Pods have more bytes than a run reads. */
+/** The records of a namespace's Pods have more bytes than a run reads, or its cluster has more Nodes. */
 export class PodsTooLarge extends Error {
   override readonly name = 'PodsTooLarge';
 }

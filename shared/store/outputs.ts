@@ -123,7 +123,7 @@ export async function saveOutput(
   record: OutputRecord,
   { source = 'written', again = false, listedAt }: SaveOptions = {},
 ): Promise<boolean> {
-  const condition = isNewer(record, again || !record.object ? '<=' : '<');
+  const condition = isNewer(record, again);
   const isLost: WriteCondition[] = listedAt === undefined ? [] : [{ all: [isAfter(record), { attribute: 'v', is: '<=', value: listedAt }] }];
   return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, maxSavedBytes), { any: [condition, ...isLost] });
 }
@@ -133,8 +133,9 @@ async function putBody(table: Table, service: ServiceKey, record: OutputRecord, 
   return table.put(item, condition);
 }
 
-const isNewer = ({ version }: OutputRecord, is: '<' | '<=' = '<'): WriteCondition => ({
-  any: [{ absent: 'v' }, { attribute: 'v', is, value: version }],
+/** A deletion is saved with the object's last version. With `again` the same version also counts as newer. */
+const isNewer = ({ version, object }: OutputRecord, again = false): WriteCondition => ({
+  any: [{ absent: 'v' }, { attribute: 'v', is: again || !object ? '<=' : '<', value: version }],
 });
 const isAfter = ({ version }: OutputRecord): WriteCondition => ({ attribute: 'v', is: '>', value: version });
 const isVersion = (version: Version): WriteCondition => ({ attribute: 'v', is: '=', value: version });
@@ -181,7 +182,7 @@ export async function saveOutputs(
     if (deltaVersion !== undefined && record.version < deltaVersion) await table.delete({ ...key, sk: deltaOf(key.sk) }, isVersion(deltaVersion));
     const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
     if (delta) return table.put(delta, isNewerDelta(record, body));
-    const condition = isNewer(record, record.object ? '<' : '<=');
+    const condition = isNewer(record);
     return putBody(table, service, record, bodyItem(key, record, savedBytes), body ? { any: [condition, isVersion(body.version)] } : condition);
   });
   return saved.every((isSaved) => isSaved);

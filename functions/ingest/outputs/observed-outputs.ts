@@ -28,7 +28,8 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   await concurrently(16, entries, async (seen) => {
     const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
     // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone too.
-    if (isImported || (kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix))) noteImportedSlice(context, seen);
+    const wasImported = kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix);
+    if (isImported || wasImported) noteImportedSlice(context, seen);
     if (isImported) return;
     if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);

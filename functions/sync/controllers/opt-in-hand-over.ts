@@ -30,12 +30,12 @@ import type { Claim } from '#shared/workqueue/take.ts';
 import { faultOf } from '../admission/failure-outcome.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { listPods } from '../state/live-pods.ts';
-import { requeue, requeueRun } from '../state/requeue.ts';
+import { requeue } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { podsIn, readCurrent, runSlices } from './slices-controller.ts';
-import { verifiedPods } from './verified-pods.ts';
+import { requeueInDoubt, verifiedPods } from './verified-pods.ts';
 
 type By = WriterFor['by'];
 
@@ -149,14 +149,12 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
 
 /** Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the cluster. */
 async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
-  const { api, deps, key, inputs, cluster } = run;
+  const { api, key, inputs, cluster } = run;
   const live = await api.get('Service', key.namespace, key.name);
   if (!live) return false;
   const isSame =
     writerFor(live, cluster, 'slices').by === by && sameLabels(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
-  if (isSame) return true;
-  deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw requeueRun(deps, 'snapshotInDoubt', { reason: 'the Service is another one in the cluster' });
+  return isSame || requeueInDoubt(run, 'the Service is another one in the cluster');
 }
 
 const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshotInDoubt', { reason });

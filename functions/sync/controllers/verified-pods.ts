@@ -36,12 +36,12 @@ async function podsOfService(run: Run, controller: Controller): Promise<readonly
   const { api, cluster, inputs, key } = run;
   const { service } = inputs;
   const live = await api.get('Service', key.namespace, key.name);
-  if (!service) return live ? doubt(run, 'the Service is there in the cluster') : undefined;
+  if (!service) return live ? requeueInDoubt(run, 'the Service is there in the cluster') : undefined;
   if (live && !isDeepStrictEqual(decisive(service), decisive(withOptInSelectorFor(project('Service', live), cluster)))) {
-    return doubt(run, 'the Service is another one in the cluster');
+    return requeueInDoubt(run, 'the Service is another one in the cluster');
   }
   const pods = await listPods(api, key.namespace, service.spec?.selector ?? {});
-  if (controller === 'slices' && (await hasUnknownNode(run, pods))) return doubt(run, 'the cluster has Nodes that the snapshot lacks');
+  if (controller === 'slices' && (await hasUnknownNode(run, pods))) return requeueInDoubt(run, 'the cluster has Nodes that the snapshot lacks');
   return pods;
 }
 
@@ -60,7 +60,8 @@ async function hasUnknownNode({ api, inputs: { nodes } }: Run, pods: readonly Po
 
 const nodesToAskFor = 5;
 
-function doubt({ deps, key }: Run, reason: string): never {
+/** Ends the run, because the snapshot differs from the cluster. */
+export function requeueInDoubt({ deps, key }: Run, reason: string): never {
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
   throw requeueRun(deps, 'snapshotInDoubt', { reason });
 }

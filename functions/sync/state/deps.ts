@@ -11,6 +11,12 @@ export interface EventRecorder {
   record(api: ClusterApi, event: EventSketch): Promise<void>;
 }
 
+export interface NodesRead {
+  readonly nodes: ReadonlyMap<string, Node>;
+  /** The cluster has more than `sync.maxNodes`. */
+  readonly isCut: boolean;
+}
+
 /** The dependencies of sync: clients, clock, randomness and caches. */
 export interface SyncDeps extends WorkQueueDeps {
   /** Rejects if the cluster's API is unreachable or unknown. The client calls `timeoutMs` before each request and rejects with its error. */
@@ -25,8 +31,5 @@ export interface SyncDeps extends WorkQueueDeps {
   readonly wakePace: WakePace;
   readonly pods: Pods;
   /** Nodes by cluster as of a version, kept by a warm worker. */
-  readonly nodes: Map<
-    string,
-    { readonly scope: string; readonly version: number; readonly nodes: ReadonlyMap<string, Node>; readonly isCut: boolean }
-  >;
+  readonly nodes: Map<string, NodesRead & { readonly scope: string; readonly version: number }>;
 }

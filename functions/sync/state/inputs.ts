@@ -16,7 +16,7 @@ import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } f
 import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedBodies, type SavedOutputs } from '#shared/store/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
-import type { SyncDeps } from './deps.ts';
+import type { NodesRead, SyncDeps } from './deps.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
@@ -134,12 +134,6 @@ export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespac
 
 export const selected = (pods: readonly ProjectedPod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
-
-export interface NodesRead {
-  readonly nodes: ReadonlyMap<string, Node>;
-  /** The cluster has more than `sync.maxNodes`. */
-  readonly isCut: boolean;
-}
 
 /** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
