@@ -6,7 +6,7 @@ import { clusterCredentials } from '#shared/cluster-api/cluster-credentials.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { fieldManager } from '#shared/kube/names.ts';
 import type { Hub } from './connect-hub.ts';
 import { type AskedFor, accessFindings, type Check, recordedFindings, toldFindings } from './preflight.ts';
 import { say } from './printable.ts';

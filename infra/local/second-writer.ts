@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { controllersOff } from '#infra/cli/preflight.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { fieldManager } from '#shared/kube/names.ts';
 import type { Connections } from './connection-files.ts';
 
 /** Makes a canary Service in namespace `default` of each cluster, and deletes it after ten seconds. Throws a UsageError if a controller writes Endpoints for it. */

@@ -4,15 +4,8 @@
  * test/cluster/clusterset/writer-limits.test.ts tries to get past them on a real API server.
  */
 
-import {
-  annotationDerivedService,
-  clustersetKey,
-  derivedPrefix,
-  excludedNamespaces,
-  importManagedBy,
-  mcsGroup,
-} from '#shared/contract/clusterset-names.ts';
-import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/contract/managed-by.ts';
+import { annotationDerivedService, derivedPrefix, excludedNamespaces, importManagedBy, mcsGroup } from '#shared/contract/clusterset-names.ts';
+import { annotationClusterset, importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import { addsNo, annotationOf, labelOf, type Named, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
 import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
@@ -69,10 +62,10 @@ const inOrder = (sources: ImportTasks['sources']): ImportTasks['sources'] =>
 /** Deletions are allowed in every namespace. */
 function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): Rule {
   const excluded = [...excludedNamespaces, relayNamespace].map((name) => `'${name}'`).join(', ');
-  const isLabelled = `${labelOf('namespaceObject', clustersetKey)} == '${set}'`;
+  const isLabelled = `${labelOf('namespaceObject', annotationClusterset)} == '${set}'`;
   return {
     expression: onWrite(`!(request.namespace in [${excluded}]) && ('${sameness}' == 'all' || ${isLabelled})`),
-    message: `the writer imports only into namespaces that take imports: labelled ${clustersetKey}=${set}, unless all do, and never into those of Kubernetes`,
+    message: `the writer imports only into namespaces that take imports: labelled ${annotationClusterset}=${set}, unless all do, and never into those of Kubernetes`,
   };
 }
 
@@ -154,7 +147,7 @@ const derivedServiceRules: readonly Rule[] = [
 ];
 
 function serviceImportRules({ set }: ImportTasks): readonly Rule[] {
-  const setIn = (it: string): string => annotationOf(it, clustersetKey);
+  const setIn = (it: string): string => annotationOf(it, annotationClusterset);
   const isOurs = `${isManaged('object')} && ${setIn('object')} == '${set}'`;
   // A user may have taken off one of the two marks: the writer puts it back.
   const wasOurs = `${setIn('oldObject')} == '${set}' || (${isManaged('oldObject')} && ${setIn('oldObject')} == '')`;

@@ -1,10 +1,10 @@
 /** Rules for every slice of the writer: slices in place of the built-in controllers, of Services that opt in, and of imports. */
-import { labelServiceName, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { addsNo, labelOf, noFinalizers, onUpdate, onWrite, type Rule } from './admission-policy.ts';
 
 export const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] };
 
-export const manager = (it: string): string => labelOf(it, sliceManagedByLabel.key);
+export const manager = (it: string): string => labelOf(it, labelSliceManagedBy);
 export const serviceOf = (it: string): string => labelOf(it, labelServiceName);
 const isTheService = `(x.apiVersion == 'v1' && x.kind == 'Service' && x.name == ${serviceOf('object')})`;
 

@@ -2,7 +2,16 @@
  * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
  * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
-import { annotationLeader, endpointsManagedByLabel, eventComponents, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import {
+  annotationLeader,
+  endpointsComponent,
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesComponent,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { addsNo, labelOf, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
 import { clustersetPolicies, isNotImported } from './clusterset-policies.ts';
 import type { ClustersetTasks } from './clusterset-tasks.ts';
@@ -57,7 +66,7 @@ const isAnnotated = (it: string, key: string): string => `(has(${it}.metadata.an
 const isPod = (it: string): string => `has(${it}.targetRef) && ${it}.targetRef.kind == 'Pod' && ${it}.targetRef.namespace == request.namespace`;
 
 const managersOf = ({ builtIn, optIn }: WriterTasks): readonly string[] => [
-  ...(builtIn ? [sliceManagedByLabel.value] : []),
+  ...(builtIn ? [slicesManagedBy] : []),
   ...(optIn ? [optInManagedBy] : []),
 ];
 const isManagedBy = (it: string, managers: readonly string[]): string =>
@@ -66,9 +75,8 @@ const isManagedBy = (it: string, managers: readonly string[]): string =>
 /** Leftovers of a removed selector may be deleted, and no more: what is deleted wrongly the built-in controllers make again at once. */
 function ownerRules(tasks: WriterTasks): readonly Rule[] {
   const managers = managersOf(tasks);
-  const labels = managers.map((m) => `${sliceManagedByLabel.key}=${m}`).join(' or ');
-  const isLeftover =
-    tasks.optIn && tasks.cleanup ? ` || (request.operation == 'DELETE' && ${manager('oldObject')} == '${sliceManagedByLabel.value}')` : '';
+  const labels = managers.map((m) => `${labelSliceManagedBy}=${m}`).join(' or ');
+  const isLeftover = tasks.optIn && tasks.cleanup ? ` || (request.operation == 'DELETE' && ${manager('oldObject')} == '${slicesManagedBy}')` : '';
   return [
     { expression: onWrite(isManagedBy('object', managers)), message: `the writer writes slices labelled ${labels} only` },
     {
@@ -94,20 +102,20 @@ const sliceRules = (tasks: WriterTasks): readonly Rule[] => [
   { expression: allEndpoints(isPod('e')), message: 'the writer points at pods of the same namespace only' },
 ];
 
-const endpointsManager = (it: string): string => labelOf(it, endpointsManagedByLabel.key);
+const endpointsManager = (it: string): string => labelOf(it, labelEndpointsManagedBy);
 const pointsAtPods = (it: string): string =>
   `(!has(${it}.subsets) || ${it}.subsets.all(s, (!has(s.addresses) || s.addresses.all(a, ${isPod('a')})) && (!has(s.notReadyAddresses) || s.notReadyAddresses.all(a, ${isPod('a')}))))`;
-const endpointsLabel = `${endpointsManagedByLabel.key}=${endpointsManagedByLabel.value}`;
+const endpointsLabel = `${labelEndpointsManagedBy}=${endpointsManagedBy}`;
 
 const endpointsRules: readonly Rule[] = [
   {
-    expression: onWrite(`${endpointsManager('object')} == '${endpointsManagedByLabel.value}'`),
+    expression: onWrite(`${endpointsManager('object')} == '${endpointsManagedBy}'`),
     message: `the writer writes Endpoints labelled ${endpointsLabel} only`,
   },
   {
     // kube-controller-manager labels its own from 1.33 on only. Before, they point at pods, as hand-made ones do not, and serve no leader election.
     expression: onOld(
-      `${endpointsManager('oldObject')} == '${endpointsManagedByLabel.value}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', annotationLeader)} && ${pointsAtPods('oldObject')})`,
+      `${endpointsManager('oldObject')} == '${endpointsManagedBy}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', annotationLeader)} && ${pointsAtPods('oldObject')})`,
     ),
     message: `the writer changes and deletes only Endpoints that are labelled ${endpointsLabel}, or not labelled and point at pods alone`,
   },
@@ -136,7 +144,7 @@ const leftoverEndpointsRules = ({ cleanup }: WriterTasks): readonly Rule[] => [
 ];
 
 const isOurEvent = (it: string): string =>
-  `has(${it}.source) && has(${it}.source.component) && ${it}.source.component in [${eventComponents.map((c) => `'${c}'`).join(', ')}]`;
+  `has(${it}.source) && has(${it}.source.component) && ${it}.source.component in ['${endpointsComponent}', '${slicesComponent}']`;
 
 const eventRules: readonly Rule[] = [
   { expression: onWrite(isOurEvent('object')), message: 'the writer records Events of the two controllers only' },

@@ -1,5 +1,5 @@
 /** Checks what the writer may do in a cluster: the verbs of its ClusterRole (infra/relay/rbac.ts) and its admission policies. */
-import { labelServiceName, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
+import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { ClusterApiError } from './errors.ts';
 import type { ClusterApi, Creatable, Right } from './port.ts';
 
@@ -70,7 +70,7 @@ const exampleSlice: Creatable<'EndpointSlice'> = {
   metadata: {
     name,
     namespace: 'default',
-    labels: { [labelServiceName]: name, [sliceManagedByLabel.key]: optInManagedBy },
+    labels: { [labelServiceName]: name, [labelSliceManagedBy]: optInManagedBy },
     ownerReferences: [owner],
   },
   addressType: 'IPv4',

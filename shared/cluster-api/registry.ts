@@ -1,7 +1,7 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
 import { readFile } from 'node:fs/promises';
 import type { ApiAccess, ClusterRecord } from '#shared/clusters/record.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
+import { fieldManagerOf } from '#shared/kube/names.ts';
 import type { Access } from './cluster-credentials.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';

@@ -4,9 +4,6 @@ export const mcsGroup = 'multicluster.x-k8s.io';
 /** Annotation of a ServiceImport with the name of its derived Service. */
 export const annotationDerivedService = 'multicluster.kubernetes.io/derived-service';
 
-/** Label of a namespace: the set whose imports it takes. Annotation of our ServiceImports: their set. */
-export const clustersetKey = 'fleet-endpoints/clusterset';
-
 /**
  * A ServiceImport with this label and the name of our set is ours. A ServiceImport without them belongs to another implementation. Our derived Services have
  * the label too, because other implementations use the same names.

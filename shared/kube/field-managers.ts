@@ -1,5 +1,5 @@
 /** Clients that have written fields of an object, by managedFields. */
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { fieldManager } from './names.ts';
 import type { EndpointSlice, Endpoints } from './types.ts';
 import type { ObjectMeta } from './wire.ts';
 

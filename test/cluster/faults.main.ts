@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCluster } from '#shared/clusters/record.ts';
-import { fieldManager } from '#shared/contract/managed-by.ts';
+import { fieldManager } from '#shared/kube/names.ts';
 import type { Api } from '#test/e2e/api.ts';
 import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
 import { programArguments } from '#test/support/program-arguments.ts';

@@ -6,8 +6,7 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel } from '#shared/contract/managed-by.ts';
-import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { endpointsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { countsKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -243,10 +242,10 @@ it('writes of kube-controller-manager before the first take-over are no second w
   const small = await smallCluster([...services, ...pods(2)], { mode: 'shadow' });
   const { world, pass } = small;
   const manager = 'kube-controller-manager';
+  const ofEndpoints = { [labelEndpointsManagedBy]: endpointsManagedBy };
   for (const { metadata } of services) {
     const { name, namespace = '' } = metadata;
-    const { key, value } = endpointsManagedByLabel;
-    world.store.create('Endpoints', namespace, { metadata: { name, labels: { [key]: value } }, subsets: [] }, { manager });
+    world.store.create('Endpoints', namespace, { metadata: { name, labels: ofEndpoints }, subsets: [] }, { manager });
     const labels = { [labelServiceName]: name, [labelSliceManagedBy]: slicesManagedBy };
     world.store.create('EndpointSlice', namespace, { metadata: { name: `${name}-kcm01`, labels }, addressType: 'IPv4', endpoints: [] }, { manager });
   }

@@ -12,15 +12,6 @@ import { relayMonitoring } from '#infra/relay/prometheus-objects.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
 import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { annotationLeader, endpointsManagedByLabel, eventComponents, labelServiceName, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
-import {
-  endpointsComponent,
-  endpointsManagedBy,
-  labelEndpointsManagedBy,
-  labelSliceManagedBy,
-  slicesComponent,
-  slicesManagedBy,
-} from '#shared/kube/names.ts';
 
 const install: RelayInstall = {
   cluster: 'shop',
@@ -195,11 +186,7 @@ describe('rights in the cluster', () => {
     ]);
   });
 
-  it('the policies hold the writer to the labels that both controllers write', () => {
-    expect(endpointsManagedByLabel).toEqual({ key: labelEndpointsManagedBy, value: endpointsManagedBy });
-    expect(sliceManagedByLabel).toEqual({ key: labelSliceManagedBy, value: slicesManagedBy });
-    expect([labelServiceName, annotationLeader]).toEqual(['kubernetes.io/service-name', 'control-plane.alpha.kubernetes.io/leader']);
-    expect(eventComponents).toEqual([endpointsComponent, slicesComponent]);
+  it('four policies hold the writer to what both controllers write', () => {
     const policies = manifests.filter((m) => m.kind === 'ValidatingAdmissionPolicy').map((m) => m.metadata.name);
     expect(policies).toEqual(['slices', 'endpoints', 'events', 'protected'].map((what) => `fleet-endpoints-writer-${what}`));
     for (const name of policies) {

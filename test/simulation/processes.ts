@@ -1,8 +1,7 @@
 /** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
-import { labelServiceName } from '#shared/kube/names.ts';
+import { fieldManagerOf, labelServiceName } from '#shared/kube/names.ts';
 import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';

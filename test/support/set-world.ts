@@ -22,7 +22,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
+import { fieldManagerOf } from '#shared/kube/names.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -5,14 +5,13 @@
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
 import { shortened } from '#shared/history/shortened.ts';
 import { encodeRecord } from '#shared/history/text.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
-import { annotationOverCapacity } from '#shared/kube/names.ts';
+import { annotationOverCapacity, fieldManagerOf } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { saveRecord } from '#shared/store/history-records.ts';

@@ -9,8 +9,8 @@ import { isOurImport, isOurImportByDerived } from '#shared/clusterset/import-own
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { keptMerge } from '#shared/clusterset/kept-merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import { fieldManagerOf } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { ClustersetRun } from './clusterset-run.ts';

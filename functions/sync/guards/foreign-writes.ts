@@ -6,8 +6,8 @@ import { afterForeignWrites } from '#shared/clusters/contested-service.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
-import { endpointsManagedByLabel, fieldManagerOf, optInManagedBy, sliceManagedByLabel } from '#shared/contract/managed-by.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
+import { endpointsManagedBy, fieldManagerOf, labelEndpointsManagedBy, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { contestedEvent } from '#shared/slices/outcome.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
@@ -80,6 +80,6 @@ async function stopWriting(deps: SyncDeps, cluster: ClusterRecord, foreign: read
 }
 
 function isOurs({ managedBy }: Run, kind: OutputKind, { metadata: { labels } }: OutputObject): boolean {
-  if (kind === 'EndpointSlice') return labels?.[sliceManagedByLabel.key] === managedBy;
-  return labels?.[endpointsManagedByLabel.key] === endpointsManagedByLabel.value;
+  if (kind === 'EndpointSlice') return labels?.[labelSliceManagedBy] === managedBy;
+  return labels?.[labelEndpointsManagedBy] === endpointsManagedBy;
 }

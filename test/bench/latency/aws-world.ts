@@ -17,7 +17,7 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
-import { fieldManagerOf } from '#shared/contract/managed-by.ts';
+import { fieldManagerOf } from '#shared/kube/names.ts';
 import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
