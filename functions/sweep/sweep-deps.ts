@@ -1,34 +1,25 @@
 /** Dependencies of a run of sweep. Its entry (sweep.handler.ts) or a test provides them. */
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
-import type { ClusterQueues } from '#shared/queue/port.ts';
-import type { Table } from '#shared/store/table.ts';
-import type { Log, Metrics } from '#shared/telemetry/port.ts';
+import type { StageDeps } from '#shared/workqueue/deps.ts';
 
-export interface SweepDeps {
-  readonly table: Table;
-  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
+export interface SweepDeps extends StageDeps {
   /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
   /** Returns the credentials of a cluster with a secret, from a cache of minutes; absent in a local run. */
   readonly credentials?: (cluster: ClusterRecord) => Promise<Partial<Connection>>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
   readonly reaches?: (cluster: ClusterRecord) => boolean;
-  readonly metrics: Metrics;
   /** Writes the metrics that were put so far. */
   readonly flush: () => void;
-  readonly log: Log;
-  readonly now: () => number;
   readonly newId: () => string;
   /** Upstream's gauges are published with `all`, which is the default. */
   readonly clusterMetrics?: ClusterMetrics;
   /** When Lambda stops this run; absent outside Lambda. */
   readonly deadlineMs?: number;
-  /** Default: defaultLimits. */
-  readonly limits?: Limits;
 }
 
 /** From this time on a run begins no further step. */

@@ -2,23 +2,16 @@
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { recordWaking, wakingPlace } from '#shared/clusters/mode-switch.ts';
-import type { ClusterRecord, QueueUrls } from '#shared/clusters/record.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isCanary } from '#shared/contract/canary.ts';
-import type { ClusterQueues } from '#shared/queue/port.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { type PageBudget, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
-import type { Table } from '#shared/store/table.ts';
-import type { Log } from '#shared/telemetry/port.ts';
 import { addWork } from './add.ts';
+import type { StageDeps } from './deps.ts';
 import { memberWakeUps } from './member-wake-ups.ts';
 import { wakeNow } from './rules/message.ts';
 
-export interface AddAllDeps {
-  readonly table: Table;
-  readonly queues: (cluster: string, urls: QueueUrls | undefined) => ClusterQueues;
-  readonly now: () => number;
-  readonly log: Log;
-}
+type AddAllDeps = Pick<StageDeps, 'table' | 'queues' | 'now' | 'log'>;
 
 /** A step takes some tenths of a second. If the worker dies, the next worker repeats the step. */
 const usualStep: PageBudget = { services: 500, entries: 5_000 };

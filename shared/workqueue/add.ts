@@ -2,7 +2,7 @@
 import { concurrently } from '#shared/concurrently.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { Table } from '#shared/store/table.ts';
+import type { StageDeps } from './deps.ts';
 import { addGeneration, addGenerationForApiRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
@@ -36,10 +36,7 @@ export class WakeUps {
   }
 }
 
-export interface AddDeps {
-  readonly table: Table;
-  /** ms since the epoch. */
-  readonly now: () => number;
+interface AddDeps extends Pick<StageDeps, 'table' | 'now'> {
   /** Absent if services are seldom added. */
   readonly leaseEndWakeUps?: LeaseEndWakeUps;
 }

@@ -2,7 +2,6 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { EventSketch, Node } from '#shared/kube/types.ts';
 import type { Pods } from '#shared/pods/namespace-pods.ts';
-import type { Log } from '#shared/telemetry/port.ts';
 import type { WorkQueueDeps } from '#shared/workqueue/deps.ts';
 import type { WakePace } from '#shared/workqueue/wake-pace.ts';
 
@@ -23,7 +22,6 @@ export interface SyncDeps extends WorkQueueDeps {
   readonly cluster: (cluster: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
   /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
   readonly reaches?: (cluster: ClusterRecord) => boolean;
-  readonly log: Log;
   /** In [0, 1). */
   readonly random: () => number;
   readonly events: EventRecorder;

@@ -6,12 +6,12 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
-import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
@@ -23,14 +23,7 @@ async function queueWithWork() {
   const table = memoryTable();
   const queues = memoryClusterQueues(() => clock.now);
   let leases = 0;
-  const deps = {
-    table,
-    queues: () => queues,
-    metrics: { put: () => {} },
-    now: () => clock.now,
-    newLeaseId: () => `lease-${++leases}`,
-    leaseEndWakeUps: new LeaseEndWakeUps(),
-  };
+  const deps = syncDeps({ table, queues: () => queues, now: () => clock.now, newLeaseId: () => `lease-${++leases}` });
   await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
   const sent = () => {
     const waiting = queues.syncs.waiting().map((w) => ({ seconds: (w.visibleAt - clock.now) / 1000, message: readWakeUp(w.body) }));

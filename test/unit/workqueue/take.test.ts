@@ -6,10 +6,10 @@ import { workKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
-import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { isHeld, takeWork } from '#shared/workqueue/take.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 /** The driver's view of a call whose first answer is lost: DynamoDB has applied it, and the condition refuses the repetition. */
@@ -30,14 +30,13 @@ async function workFor() {
   const queues = memoryClusterQueues(() => clock.now);
   const bounced: string[] = [];
   let leases = 0;
-  const deps = {
-    table: table as Table,
+  const deps = syncDeps({
+    table,
     queues: () => queues,
     metrics: { put: (name: string) => void bounced.push(name) },
     now: () => clock.now,
     newLeaseId: () => `lease-${++leases}`,
-    leaseEndWakeUps: new LeaseEndWakeUps(),
-  };
+  });
   await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
   const message = readWakeUp(queues.syncs.waiting()[0]!.body) as WakeUpMessage;
   bounced.length = 0;
