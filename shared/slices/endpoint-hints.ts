@@ -42,20 +42,16 @@ export function addHints(slices: SliceSet, ratios: ZoneRatios | undefined): Hint
 }
 
 /** Takes every hint away; slices that are otherwise unchanged are written if they have one. */
-export function removeHints({ create, update, unchanged }: SliceSet): SliceSet {
-  const strip = (slice: PlannedSlice) => mapEndpoints(slice, (endpoint) => withHints(endpoint, undefined));
-  const hinted = unchanged.filter((slice) => slice.endpoints?.some((endpoint) => endpoint.hints));
-  return {
-    create: create.map(strip),
-    update: [...update, ...hinted.map(unchangedSlice)].map(strip),
-    unchanged: unchanged.filter((slice) => !hinted.includes(slice)),
-  };
-}
+export const removeHints = (slices: SliceSet): SliceSet => setHints(slices, () => undefined);
 
 /** Sets each endpoint's hints to the result of `hintsOf`; undefined removes them. An otherwise unchanged slice is written if the hints of an endpoint differ. */
-export function setHints({ create, update, unchanged }: SliceSet, hintsOf: (endpoint: Endpoint) => EndpointHints | undefined): SliceSet {
+export function setHints(
+  { create, update, unchanged }: SliceSet,
+  hintsOf: (endpoint: Endpoint) => EndpointHints | undefined,
+  areSame: typeof sameHints = sameHints,
+): SliceSet {
   const hint = (slice: PlannedSlice) => mapEndpoints(slice, (endpoint) => withHints(endpoint, hintsOf(endpoint)));
-  const wrong = unchanged.filter((slice) => slice.endpoints?.some((endpoint) => withHints(endpoint, hintsOf(endpoint)) !== endpoint));
+  const wrong = unchanged.filter((slice) => slice.endpoints?.some((endpoint) => !areSame(endpoint.hints ?? undefined, hintsOf(endpoint))));
   return {
     create: create.map(hint),
     update: [...update, ...wrong.map(unchangedSlice)].map(hint),
@@ -64,13 +60,13 @@ export function setHints({ create, update, unchanged }: SliceSet, hintsOf: (endp
 }
 
 /** The endpoint with these hints: the same object if it has them already. */
-export function withHints(endpoint: Endpoint, hints: EndpointHints | undefined): Endpoint {
+function withHints(endpoint: Endpoint, hints: EndpointHints | undefined): Endpoint {
   if (sameHints(endpoint.hints ?? undefined, hints)) return endpoint;
   const { hints: _, ...rest } = endpoint;
   return hints ? { ...rest, hints } : rest;
 }
 
-export function mapEndpoints(slice: PlannedSlice, change: (endpoint: Endpoint) => Endpoint): PlannedSlice {
+function mapEndpoints(slice: PlannedSlice, change: (endpoint: Endpoint) => Endpoint): PlannedSlice {
   return { ...slice, endpoints: slice.endpoints.map(change) };
 }
 

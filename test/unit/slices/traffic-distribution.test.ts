@@ -64,6 +64,12 @@ describe('hintByTrafficDistribution [UT-111 TestReconcileHints]', () => {
     expect([update, unchanged]).toEqual([[], [unready]]);
   });
 
+  it('empty hints of an endpoint without a zone need no write of their own', () => {
+    const empty = slice('foo-a', [at(undefined, 'node-1', { hints: {} })]);
+    const { update, unchanged } = hintByTrafficDistribution(set({ unchanged: [empty] }), 'PreferClose');
+    expect([update, unchanged]).toEqual([[], [empty]]);
+  });
+
   it('leaves the slices on the server as they are [UT-111 TestReconcileHints_doesNotMutateUnchangedSlices]', () => {
     const original = slice('foo-a', [at('zone-a', 'node-1')]);
     const before = structuredClone(original);
