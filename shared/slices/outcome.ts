@@ -16,48 +16,32 @@ export function summarizeErrors(errors: readonly string[]): string {
 
 const maxListed = 5;
 
-/** Q-24. */
-export function slicesFailureEvent(service: Service, message: string): EventSketch {
-  const { namespace, name } = service.metadata;
-  return {
-    type: 'Warning',
-    reason: 'FailedToUpdateEndpointSlices',
-    message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${message}`,
-    regarding: serviceReference(service),
-    component: slicesComponent,
-  };
+export function serviceEvent(service: Service, type: EventSketch['type'], reason: string, message: string): EventSketch {
+  return { type, reason, message, regarding: serviceReference(service), component: slicesComponent };
 }
 
-export const contestedEvent = (service: Service, manager: string, seconds: number): EventSketch => ({
-  type: 'Warning',
-  reason: 'WriterConflict',
-  message: `${manager} keeps writing the Endpoints or slices that fleet-endpoints writes: fleet-endpoints does not write them for ${seconds} s`,
-  regarding: serviceReference(service),
-  component: slicesComponent,
-});
+/** Q-24. */
+export const slicesFailureEvent = (service: Service, message: string): EventSketch =>
+  serviceEvent(service, 'Warning', 'FailedToUpdateEndpointSlices', `Error updating Endpoint Slices for Service ${keyOf(service)}: ${message}`);
+
+export function contestedEvent(service: Service, manager: string, seconds: number): EventSketch {
+  const message = `${manager} keeps writing the Endpoints or slices that fleet-endpoints writes: fleet-endpoints does not write them for ${seconds} s`;
+  return serviceEvent(service, 'Warning', 'WriterConflict', message);
+}
 
 /** `isToHub`: the hub is the next writer. */
 export function handOverWaitsEvent(service: Service, isToHub: boolean): EventSketch {
   const [former, next] = isToHub ? ['the built-in controllers', 'fleet-endpoints'] : ['fleet-endpoints', 'the built-in controllers'];
-  return {
-    type: 'Warning',
-    reason: 'HandOverWaits',
-    message: `The slices of ${former} stay: those of ${next} do not serve every ready address yet`,
-    regarding: serviceReference(service),
-    component: slicesComponent,
-  };
+  const message = `The slices of ${former} stay: those of ${next} do not serve every ready address yet`;
+  return serviceEvent(service, 'Warning', 'HandOverWaits', message);
 }
 
 /** The former writer's slices are deleted, because those of the next writer serve every ready address. */
-export const handedOverEvent = (service: Service, isToHub: boolean): EventSketch => ({
-  type: 'Normal',
-  reason: isToHub ? 'HandedOver' : 'HandedBack',
-  message: isToHub
-    ? 'fleet-endpoints writes the slices by the annotation; the Endpoints and slices of the former writer are deleted'
-    : 'The Service has a selector again, and its slices are written for it; the slices of the opt-in are deleted',
-  regarding: serviceReference(service),
-  component: slicesComponent,
-});
+export const handedOverEvent = (service: Service, isToHub: boolean): EventSketch =>
+  isToHub ? serviceEvent(service, 'Normal', 'HandedOver', handedOver) : serviceEvent(service, 'Normal', 'HandedBack', handedBack);
+
+const handedOver = 'fleet-endpoints writes the slices by the annotation; the Endpoints and slices of the former writer are deleted';
+const handedBack = 'The Service has a selector again, and its slices are written for it; the slices of the opt-in are deleted';
 
 /** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
 export function isNamespaceTerminating(failure: ApiFailure): boolean {

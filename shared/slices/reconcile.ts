@@ -1,12 +1,11 @@
 import type { Labels } from '#shared/kube/labels.ts';
-import { slicesComponent } from '#shared/kube/names.ts';
 import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
 import { type DesiredGroup, desiredEndpoints } from './desired.ts';
 import { efficiency, type GroupCount } from './efficiency.ts';
 import { addHints, removeHints, setHints } from './endpoint-hints.ts';
 import { finalize } from './finalize.ts';
 import { sliceLabels } from './labels.ts';
-import { serviceReference } from './outcome.ts';
+import { serviceEvent } from './outcome.ts';
 import { isPlaceholder, placeholderSlice } from './placeholder.ts';
 import type { AddressTypePlan, HintsRecord, SlicesInput } from './plan.ts';
 import { isOwnedBy, type PlannedSlice, type SliceSet } from './planned-slice.ts';
@@ -104,19 +103,16 @@ function decideHints({ input, service }: SlicesRun, addressType: AddressType, pl
   const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
   const { imported } = input;
   if (imported) return { slices: setHints(slices, (e) => imported.hintsOf(addressType, e)), record: undefined, events: [] };
-  const event = (text: string, enabled = false): EventSketch => ({
-    type: enabled ? 'Normal' : 'Warning',
-    reason: enabled ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled',
-    message: `${text}, addressType: ${addressType}`,
-    regarding: serviceReference(service),
-    component: slicesComponent,
-  });
+  const event = (text: string, type: EventSketch['type'] = 'Warning'): EventSketch => {
+    const reason = type === 'Normal' ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled';
+    return serviceEvent(service, type, reason, `${text}, addressType: ${addressType}`);
+  };
 
   if (hintsEnabled(service)) {
     const hinted = addHints(slices, input.nodes.size > 0 ? zoneRatios(input.nodes.values()) : new Map());
     if (typeof hinted.result === 'string')
       return { slices: hinted.slices, record: recordWithoutHints(record, addressType), events: [event(hinted.result)] };
-    const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', true)];
+    const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', 'Normal')];
     return { slices: hinted.slices, record: recordWithHints(record, addressType, hinted.result), events };
   }
 
