@@ -23,7 +23,7 @@ import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';
 import { comparedLater, type RunResult } from '../state/run-result.ts';
-import type { ServerState } from '../state/server-state.ts';
+import { nameOf, type ServerState } from '../state/server-state.ts';
 
 /** Returns undefined if the run did nothing that a reader would miss, or if its cluster keeps no history. */
 export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined {
@@ -134,7 +134,8 @@ function writerAfter({ server, inputs, result: { cluster } }: Reached): HistoryR
   if (!cluster || !isShadow(cluster)) return undefined;
   if (!inputs.service) return 'none';
   const { by } = inputs.writers.slices;
-  if (by === 'opt-in' || server.mergeInto(inputs.outputs).some(isOursByOptIn)) return 'opt-in';
+  const after = new Map([...byName(inputs.outputs), ...byName(server.records)]);
+  if (by === 'opt-in' || [...after.values()].some(isOursByOptIn)) return 'opt-in';
   return by === 'built-in' ? 'built-in' : 'none';
 }
 
@@ -168,8 +169,6 @@ function changesOf(run: Reached, maxNamed: number): Pick<HistoryRecord, 'changes
 }
 
 const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
-
-const nameOf = ({ kind, name }: Pick<OutputRecord, 'kind' | 'name'>): string => `${kind}/${name}`;
 
 const view = (records: Iterable<OutputRecord>): Addresses =>
   addressesOf([...records].flatMap(({ object }): OutputObject[] => (object ? [object] : [])));

@@ -1,6 +1,6 @@
 /** The objects that a run has seen on the API server. They are saved if the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputName, OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 /** An output as the run found it on the API server before it wrote one of that kind, or deleted by another client. */
@@ -41,13 +41,13 @@ export class ServerState {
 
   /** A live read has not found this object, although it is saved. `asOf`: resourceVersion of the list, undefined for other reads. */
   recordMissing(kind: OutputKind, object: OutputObject, asOf?: string): void {
-    const isUntouched = this.writes[kind] === 0 || !this.#records.has(`${kind}/${object.metadata.name}`);
+    const isUntouched = this.writes[kind] === 0 || !this.#records.has(nameOf({ kind, name: object.metadata.name }));
     this.recordAbsent(kind, object, asOf);
     if (isUntouched) this.#noteFound(kind, object, undefined);
   }
 
   #noteFound(kind: OutputKind, { metadata: { name } }: OutputObject, manager: string | undefined): void {
-    const key = `${kind}/${name}`;
+    const key = nameOf({ kind, name });
     this.#found.set(key, { record: this.#records.get(key) as OutputRecord, manager });
   }
 
@@ -68,7 +68,7 @@ export class ServerState {
   recordAbsent(kind: OutputKind, object: OutputObject, asOf?: string): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
-    const known = this.#records.get(`${kind}/${name}`) ?? this.#before.find((o) => o.kind === kind && o.name === name);
+    const known = this.#records.get(nameOf({ kind, name })) ?? this.#before.find((o) => o.kind === kind && o.name === name);
     const last = known?.uid === uid ? known.version : versionOf(this.#incarnation, resourceVersion);
     const listed = asOf === undefined ? last : versionOf(this.#incarnation, asOf);
     const [, version = last] = [last, listed].sort();
@@ -78,7 +78,7 @@ export class ServerState {
   /** The run has deleted the object. If it was not saved as it was, this also records what it was, so that the history shows its deletion. */
   recordDeleted(kind: OutputKind, object: OutputObject): void {
     const { name, resourceVersion = '0' } = object.metadata;
-    const key = `${kind}/${name}`;
+    const key = nameOf({ kind, name });
     const isSaved = this.#before.some((o) => o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion));
     if (!this.#found.has(key) && !isSaved) {
       this.recordPresent(kind, object);
@@ -100,29 +100,18 @@ export class ServerState {
 
   /** The records that are not saved already: a run that reads its outputs live mostly finds them as they were. */
   get unsaved(): readonly OutputRecord[] {
-    return this.records.filter(
-      (record) =>
-        !this.#before.some(
-          ({ kind, name, uid, version, object }) =>
-            kind === record.kind &&
-            name === record.name &&
-            uid === record.uid &&
-            version === record.version &&
-            (object === undefined) === (record.object === undefined),
-        ),
-    );
-  }
-
-  /** The outputs read before the run as they are after it, in the table's order. */
-  mergeInto(before: readonly OutputRecord[]): readonly OutputRecord[] {
-    const isOld = (o: OutputRecord): boolean => !this.#records.has(`${o.kind}/${o.name}`);
-    return [...before.filter(isOld), ...this.records].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const saved = new Set(this.#before.map(idOf));
+    return this.records.filter((record) => !saved.has(idOf(record)));
   }
 
   #set(record: OutputRecord): void {
-    this.#records.set(`${record.kind}/${record.name}`, record);
+    this.#records.set(nameOf(record), record);
   }
 }
+
+export const nameOf = ({ kind, name }: OutputName): string => `${kind}/${name}`;
+
+const idOf = ({ uid, version, object, ...output }: OutputRecord): string => [nameOf(output), uid, version, object !== undefined].join(' ');
 
 /** They are the server's business, and most of the object's size: a PUT without them leaves them as they are. */
 function withoutManagedFields(object: OutputObject): Endpoints | EndpointSlice {
