@@ -10,8 +10,7 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { endpointsIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
-import { deleteAsSeen } from '../writes/conditional-writes.ts';
-import { planAndWrite, type Written } from './plan-and-write.ts';
+import { deleteOutput, planAndWrite, type Written } from './plan-and-write.ts';
 
 export async function runEndpoints(run: Run): Promise<Outcome> {
   const { inputs } = run;
@@ -44,7 +43,6 @@ export async function lookAtEndpoints(run: Run): Promise<void> {
 async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | undefined): Promise<Written> {
   if (!write) return { kind: 'done' };
   try {
-    run.assertTimeToWrite();
     await applyWrite(run, write, current);
     return { kind: 'done' };
   } catch (error) {
@@ -53,15 +51,14 @@ async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | un
   }
 }
 
-async function applyWrite({ api, server }: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
+async function applyWrite(run: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
   if (write.verb === 'delete') {
     // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version that it has read.
-    if (!current) return;
-    if (await deleteAsSeen(api, 'Endpoints', current)) server.recordAbsent('Endpoints', current);
-    else server.recordMissing('Endpoints', current);
-    server.countWrite('Endpoints', 'delete');
+    if (current) await deleteOutput(run, 'Endpoints', current);
     return;
   }
+  run.assertTimeToWrite();
+  const { api, server } = run;
   server.recordPresent('Endpoints', await (write.verb === 'create' ? api.create('Endpoints', write.object) : api.replace('Endpoints', write.object)));
   server.countWrite('Endpoints');
 }

@@ -8,7 +8,7 @@ import { type WriterFor, writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, OutputKind, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import {
   type HandOverInput,
   handOver,
@@ -23,7 +23,7 @@ import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { handedOverEvent, handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
-import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -33,7 +33,7 @@ import { listPods } from '../state/live-pods.ts';
 import { requeue } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
-import { deleteAsSeen } from '../writes/conditional-writes.ts';
+import { deleteOutput } from './plan-and-write.ts';
 import { podsIn, readCurrent, runSlices } from './slices-controller.ts';
 import { requeueInDoubt, verifiedPods } from './verified-pods.ts';
 
@@ -129,8 +129,8 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
   if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
   try {
-    if (leftovers.endpoints) await remove(run, 'Endpoints', leftovers.endpoints);
-    for (const slice of gone) await remove(run, 'EndpointSlice', slice);
+    if (leftovers.endpoints) await deleteOutput(run, 'Endpoints', leftovers.endpoints);
+    for (const slice of gone) await deleteOutput(run, 'EndpointSlice', slice);
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
@@ -190,13 +190,6 @@ async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly Endpoin
   if (unknown.size === 0) return false;
   const live = await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {});
   return live.some((p) => unknown.has(p.metadata.uid));
-}
-
-async function remove(run: Run, kind: OutputKind, object: OutputObject): Promise<void> {
-  run.assertTimeToWrite();
-  if (await deleteAsSeen(run.api, kind, object)) run.server.recordDeleted(kind, object);
-  else run.server.recordMissing(kind, object);
-  run.server.countWrite(kind, 'delete');
 }
 
 /** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */

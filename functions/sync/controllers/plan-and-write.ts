@@ -1,8 +1,10 @@
 /** The steps of both controllers: plan, ask the mass-removal guard, write. If another client has changed an output, read the outputs and plan once more. */
 import type { Controller } from '#shared/kube/controllers.ts';
-import type { Pod } from '#shared/kube/types.ts';
+import type { OutputKind, Pod } from '#shared/kube/types.ts';
+import type { OutputObject } from '#shared/store/outputs.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
+import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { doneUnlessSnapshotDiffers, verifiedPods } from './verified-pods.ts';
 
 export interface Planned<P> {
@@ -44,4 +46,12 @@ export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome
     }
     return failure ? failure() : doneUnlessSnapshotDiffers(run, !live);
   }
+}
+
+/** Deletes the object only as the run has read it. */
+export async function deleteOutput({ api, server, assertTimeToWrite }: Run, kind: OutputKind, object: OutputObject): Promise<void> {
+  assertTimeToWrite();
+  if (await deleteAsSeen(api, kind, object)) server.recordDeleted(kind, object);
+  else server.recordMissing(kind, object);
+  server.countWrite(kind, 'delete');
 }

@@ -13,8 +13,8 @@ import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
-import { createSlice, deleteAsSeen } from '../writes/conditional-writes.ts';
-import { planAndWrite, type Written } from './plan-and-write.ts';
+import { createSlice } from '../writes/conditional-writes.ts';
+import { deleteOutput, planAndWrite, type Written } from './plan-and-write.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
 export async function runSlices(run: Run): Promise<Outcome> {
@@ -153,10 +153,7 @@ function noteWritten(run: Run, slice: EndpointSlice, verb: 'create' | 'update'):
 }
 
 async function remove(run: Run, slice: EndpointSlice): Promise<void> {
-  run.assertTimeToWrite();
-  if (await deleteAsSeen(run.api, 'EndpointSlice', slice)) run.server.recordAbsent('EndpointSlice', slice);
-  else run.server.recordMissing('EndpointSlice', slice);
-  run.server.countWrite('EndpointSlice', 'delete');
+  await deleteOutput(run, 'EndpointSlice', slice);
   observeChange(run, 'delete');
 }
 

@@ -42,7 +42,7 @@ export class ServerState {
   /** A live read has not found this object, although it is saved. `asOf`: resourceVersion of the list, undefined for other reads. */
   recordMissing(kind: OutputKind, object: OutputObject, asOf?: string): void {
     const isUntouched = this.writes[kind] === 0 || !this.#records.has(nameOf({ kind, name: object.metadata.name }));
-    this.recordAbsent(kind, object, asOf);
+    this.#setAbsent(kind, object, asOf);
     if (isUntouched) this.#noteFound(kind, object, undefined);
   }
 
@@ -65,7 +65,7 @@ export class ServerState {
    * The server no longer has the object. The API server returns no version for a deletion, so it is saved with the object's last version, or the newer one of
    * the list that lacks it. A slice may only have lost its label, and a late worker's save of a version in between must not bring it back.
    */
-  recordAbsent(kind: OutputKind, object: OutputObject, asOf?: string): void {
+  #setAbsent(kind: OutputKind, object: OutputObject, asOf?: string): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
     // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
     const known = this.#records.get(nameOf({ kind, name })) ?? this.#before.find((o) => o.kind === kind && o.name === name);
@@ -78,13 +78,12 @@ export class ServerState {
   /** The run has deleted the object. If it was not saved as it was, this also records what it was, so that the history shows its deletion. */
   recordDeleted(kind: OutputKind, object: OutputObject): void {
     const { name, resourceVersion = '0' } = object.metadata;
-    const key = nameOf({ kind, name });
     const isSaved = this.#before.some((o) => o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion));
-    if (!this.#found.has(key) && !isSaved) {
+    if (!this.#found.has(nameOf({ kind, name })) && !isSaved) {
       this.recordPresent(kind, object);
-      this.#found.set(key, { record: this.#records.get(key) as OutputRecord, manager: undefined });
+      this.#noteFound(kind, object, undefined);
     }
-    this.recordAbsent(kind, object);
+    this.#setAbsent(kind, object);
   }
 
   countWrite(kind: OutputKind, verb: 'write' | 'delete' = 'write'): void {

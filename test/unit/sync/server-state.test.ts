@@ -20,7 +20,7 @@ it('outputs deleted from a recreated cluster are saved at the version of the for
     object: slice('u1', '100056'),
   };
   const server = new ServerState(2, [former]);
-  server.recordAbsent('EndpointSlice', slice('u1', '100056'));
+  server.recordMissing('EndpointSlice', slice('u1', '100056'));
   const [gone] = server.records;
   expect(gone?.version).toBe(former.version);
   // Any later object of that name is then newer.
@@ -48,7 +48,7 @@ it('outputs found as they were saved are not saved again', () => {
   ];
   const found = (uid: string, resourceVersion: string, isGone = false): number => {
     const server = new ServerState(1, before);
-    server[isGone ? 'recordAbsent' : 'recordPresent']('EndpointSlice', slice(uid, resourceVersion));
+    server[isGone ? 'recordMissing' : 'recordPresent']('EndpointSlice', slice(uid, resourceVersion));
     return server.unsaved.length;
   };
   expect(found('u1', '7')).toBe(0);
