@@ -86,8 +86,6 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   const withdrawn = [...bySource].filter(([cluster]) => !known.has(cluster) || gone.includes(cluster)).flatMap(([, own]) => own);
   const plans = given.map(({ cluster, service, pods, nodes }) => {
     const plan = decideSlices({
-      namespace: derived.metadata.namespace ?? '',
-      name: derived.metadata.name,
       service: derived,
       pods,
       nodes,

@@ -13,8 +13,6 @@ export interface HintsRecord {
 
 /** Input of one run of the EndpointSlice controller. */
 export interface SlicesInput {
-  readonly namespace: string;
-  readonly name: string;
   readonly service: Service | undefined;
   /** The pods of the namespace that the service's selector matches, in any order. */
   readonly pods: readonly Pod[];

@@ -67,8 +67,6 @@ function inputWith(pods: readonly Pod[]): SlicesInput {
   };
   const node: Node = { metadata: { name: 'node-0' } };
   return {
-    namespace: 'ns',
-    name: 's',
     service,
     pods,
     nodes: new Map([['node-0', node]]),

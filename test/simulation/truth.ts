@@ -47,8 +47,6 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
   return {
     endpoints: decideEndpoints({ namespace, name, service: raw, pods, current, triggerTimes: undefined }),
     slices: decideSlices({
-      namespace,
-      name,
       service,
       pods,
       nodes,

@@ -20,8 +20,8 @@ import {
   waitingText,
 } from '#shared/opt-in/hand-over.ts';
 import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
 import { handedOverEvent, handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -34,7 +34,7 @@ import { requeue } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { deleteOutput } from './plan-and-write.ts';
-import { podsIn, readCurrent, runSlices } from './slices-controller.ts';
+import { planSlices, podsIn, readCurrent, runSlices } from './slices-controller.ts';
 import { requeueInDoubt, verifiedPods } from './verified-pods.ts';
 
 type By = WriterFor['by'];
@@ -160,12 +160,8 @@ async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
 const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshotInDoubt', { reason });
 
 /** Slices as they would be made of these pods from nothing. */
-function slicesOf(run: Run, pods: readonly Pod[]) {
-  const { inputs, key, cluster } = run;
-  const { maxEndpointsPerSlice } = cluster.settings;
-  const { addressTypes } = decideSlices({ ...inputs, ...key, pods, slices: [], triggerTimes: undefined, hints: undefined, maxEndpointsPerSlice });
-  return addressTypes.flatMap((t) => t.create);
-}
+const slicesOf = ({ cluster, inputs }: Run, pods: readonly Pod[]): readonly SliceDraft[] =>
+  planSlices(cluster, { ...inputs, pods }, []).addressTypes.flatMap((t) => t.create);
 
 function readyAddresses(run: Run, pods: readonly Pod[]): HandOverInput['ready'] {
   const endpoints = slicesOf(run, pods).flatMap((slice) => slice.endpoints ?? []);

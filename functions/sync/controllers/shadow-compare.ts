@@ -11,9 +11,8 @@ import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
 import { annotationOverCapacity, endpointsManagedBy, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
+import type { Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { SliceDraft } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
@@ -22,6 +21,7 @@ import { limited } from '../state/difference-lines.ts';
 import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { comparedLater } from '../state/run-result.ts';
+import { planSlices } from './slices-controller.ts';
 
 /** Throws RequeueAfter while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
 export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
@@ -47,7 +47,7 @@ export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord,
 
 /** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
 export async function savePreview(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planOf(cluster, key, inputs, []))))].sort() : [];
+  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planSlices(cluster, inputs, []))))].sort() : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
@@ -74,7 +74,7 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   const slices = slicesIn(outputs);
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
   // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
-  const plan = planOf(cluster, key, { ...inputs, ...inputs.rehearsal }, slices);
+  const plan = planSlices(cluster, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(e) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
@@ -94,11 +94,6 @@ function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
 /** Without the label the hub would write the Endpoints, with labels whose change alone causes no write (EP-58). */
 function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
   return { ...endpoints, metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } } };
-}
-
-function planOf(cluster: ClusterRecord, key: ServiceKey, inputs: Inputs, slices: readonly EndpointSlice[]): SlicesPlan {
-  const { maxEndpointsPerSlice } = cluster.settings;
-  return decideSlices({ ...inputs, ...key, slices, triggerTimes: undefined, maxEndpointsPerSlice, managedBy: inputs.writers.slices.as });
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */

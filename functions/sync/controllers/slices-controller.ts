@@ -1,5 +1,6 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
 import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
@@ -8,34 +9,25 @@ import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
-import { slicesIn } from '../state/inputs.ts';
+import { type Inputs, slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { createSlice } from '../writes/conditional-writes.ts';
 import { deleteOutput, planAndWrite, type Written } from './plan-and-write.ts';
 import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
 
 export async function runSlices(run: Run): Promise<Outcome> {
-  const { inputs, key } = run;
-  const { maxEndpointsPerSlice } = run.cluster.settings;
+  const { inputs, cluster } = run;
   if (!inputs.service) return forgetSlices(run);
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
   const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;
   let slices = readFromApiServer ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   return planAndWrite<SlicesPlan>(run, {
     controller: 'slices',
-    planWith: (pods) =>
-      decideSlices({
-        ...inputs,
-        ...key,
-        pods,
-        slices,
-        triggerTimes: inputs.triggers.triggers.slices,
-        maxEndpointsPerSlice,
-        managedBy: run.managedBy,
-      }),
+    planWith: (pods) => planSlices(cluster, { ...inputs, pods }, slices, inputs.triggers.triggers.slices),
     podsNow: () => podsIn(slices),
     podsLeft: (plan) => podsIn(slicesAfter(slices, plan)),
     track: (plan) => {
@@ -49,6 +41,12 @@ export async function runSlices(run: Run): Promise<Outcome> {
       slices = await readCurrent(run);
     },
   });
+}
+
+/** `slices`: those of the writer of the inputs. */
+export function planSlices(cluster: ClusterRecord, inputs: Inputs, slices: readonly EndpointSlice[], triggerTimes?: TriggerTimes): SlicesPlan {
+  const { maxEndpointsPerSlice } = cluster.settings;
+  return decideSlices({ ...inputs, slices, triggerTimes, maxEndpointsPerSlice, managedBy: inputs.writers.slices.as });
 }
 
 async function write(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<Written> {

@@ -85,8 +85,6 @@ export const endpoints = (from: number, to: number): readonly Endpoint[] => Arra
 
 export function input(more: Partial<SlicesInput> = {}): SlicesInput {
   return {
-    namespace: 'ns',
-    name: 'foo',
     service: service(),
     pods: [],
     nodes: nodes(node('node-1', undefined)),
