@@ -10,7 +10,7 @@ import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/pla
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
-import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
+import { type Outcome, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';
 import { type Inputs, slicesIn } from '../state/inputs.ts';
@@ -21,9 +21,10 @@ import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeS
 
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, cluster } = run;
-  if (!inputs.service) return forgetSlices(run);
+  // Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten.
+  if (!inputs.service && inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
   const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
-  const readFromApiServer = mustReadFromApiServer(run, 'slices') || !isSaved;
+  const readFromApiServer = inputs.service && (mustReadFromApiServer(run, 'slices') || !isSaved);
   let slices = readFromApiServer ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   return planAndWrite<SlicesPlan>(run, {
     controller: 'slices',
@@ -64,15 +65,6 @@ async function write(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[
   if (messages.length > 0) return { kind: 'failed', failure: fail };
   await recordEvents();
   return { kind: 'done' };
-}
-
-/** Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten. */
-function forgetSlices(run: Run): Outcome {
-  if (run.inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
-  run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: undefined };
-  run.nextTrackers.hints = undefined;
-  run.nextTrackers.gauges = undefined;
-  return ok;
 }
 
 interface WriteError {
