@@ -18,22 +18,21 @@ import { repackSubsets } from './subsets.ts';
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   const { namespace, name, service, pods, current } = input;
   // Unconditional: also for Endpoints of another writer, and if we know of no Endpoints (EP-2).
-  if (!service) return { outcome: 'write', write: { verb: 'delete', namespace, name }, triggerTimes: undefined };
-  if (service.spec?.type === 'ExternalName') return { outcome: 'external-name', write: undefined, triggerTimes: input.triggerTimes };
-  if (!service.spec?.selector) return { outcome: 'no-selector', write: undefined, triggerTimes: input.triggerTimes };
+  if (!service) return { write: { verb: 'delete', namespace, name }, triggerTimes: undefined };
+  if (service.spec?.type === 'ExternalName' || !service.spec?.selector) return { write: undefined, triggerTimes: input.triggerTimes };
 
   const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, pods);
   const subsets = repackSubsets(podSubsets(service, pods));
-  const unchanged = { outcome: 'unchanged', write: undefined, triggerTimes: next } as const;
+  const unchanged = { write: undefined, triggerTimes: next };
   if (current && isCorrect(current, service, subsets)) return unchanged;
 
   const truncated = truncate(subsets);
   const annotations = endpointsAnnotations(current?.metadata.annotations, triggerTime, truncated !== undefined);
   const object = endpoints(input, endpointsLabels(service), annotations, truncated ?? subsets);
-  if (!current) return { outcome: 'write', write: { verb: 'create', object }, triggerTimes: next };
+  if (!current) return { write: { verb: 'create', object }, triggerTimes: next };
   // Upstream sends it all the same and the API server sees no change, time and again for an object of 1000 addresses (EP-59, EP-60).
   if (changesNothing(object, current)) return unchanged;
-  return { outcome: 'write', write: { verb: 'update', object }, triggerTimes: next };
+  return { write: { verb: 'update', object }, triggerTimes: next };
 }
 
 /** The pods by the ports that they have, not yet canonical (EP-10..17). */

@@ -20,8 +20,6 @@ export type EndpointsWrite =
   | { readonly verb: 'delete'; readonly namespace: string; readonly name: string };
 
 export interface EndpointsPlan {
-  /** `write`, or the reason why no write is needed. Logs and explain show it. */
-  readonly outcome: 'write' | 'unchanged' | 'external-name' | 'no-selector';
   readonly write: EndpointsWrite | undefined;
   /** The tracker's next state: saved whether or not the write succeeds (TT-14). Undefined: forget it (TT-12). */
   readonly triggerTimes: TriggerTimes | undefined;

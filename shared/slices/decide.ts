@@ -15,9 +15,9 @@ import { trafficDistributionOf } from './traffic-distribution.ts';
 export function decideSlices(input: SlicesInput): SlicesPlan {
   const { service } = input;
   // the state of a service that is gone is forgotten, hints too (upstream keeps those: ES-3)
-  if (!service) return { ...nothing, outcome: 'missing', triggerTimes: undefined, hints: undefined };
-  if (service.spec?.type === 'ExternalName') return { ...nothing, outcome: 'external-name', triggerTimes: input.triggerTimes, hints: input.hints };
-  if (!service.spec?.selector && !input.imported) return { ...nothing, outcome: 'no-selector', triggerTimes: input.triggerTimes, hints: input.hints };
+  if (!service) return { ...nothing, triggerTimes: undefined, hints: undefined };
+  const isReconciled = service.spec?.type !== 'ExternalName' && (service.spec?.selector || input.imported);
+  if (!isReconciled) return { ...nothing, triggerTimes: input.triggerTimes, hints: input.hints };
   return reconcile(input, service);
 }
 
@@ -37,7 +37,6 @@ function reconcile(input: SlicesInput, service: Service): SlicesPlan {
     addressTypes.push(reconciled.plan);
   }
   return {
-    outcome: unsupported.length > 0 || addressTypes.some(hasWork) ? 'write' : 'unchanged',
     addressTypes,
     unsupported,
     triggerTimes: next,
@@ -50,7 +49,5 @@ function reconcile(input: SlicesInput, service: Service): SlicesPlan {
 const nothing = { addressTypes: [], unsupported: [], topology: 'Disabled', trafficDistribution: '' } as const;
 
 const noTime = { triggerTime: undefined, next: undefined } as const;
-
-const hasWork = (plan: AddressTypePlan): boolean => [plan.create, plan.update, plan.delete, plan.events, plan.errors].some((list) => list.length > 0);
 
 const byName = (a: EndpointSlice, b: EndpointSlice): number => (a.metadata.name < b.metadata.name ? -1 : 1);

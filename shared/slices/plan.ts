@@ -69,8 +69,7 @@ export interface AddressTypePlan extends Efficiency {
 }
 
 export interface SlicesPlan {
-  /** `write`: at least one write, event or error. `missing`: the service does not exist (ES-2: no API call). */
-  readonly outcome: 'write' | 'unchanged' | 'missing' | 'external-name' | 'no-selector';
+  /** Empty for a service that is not reconciled: without a selector, of type ExternalName, or gone (ES-2: no API call). */
   readonly addressTypes: readonly AddressTypePlan[];
   /** Slices of address types that the service no longer has: deleted last, each on its own (ES-14). */
   readonly unsupported: readonly EndpointSlice[];

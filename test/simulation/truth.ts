@@ -10,6 +10,7 @@ import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { isLeftover } from '#shared/opt-in/hand-over.ts';
 import { type OptIn, withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
+import { hasWork } from '#test/support/slices-work.ts';
 
 const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
   store.list(kind, namespace) as readonly unknown[] as readonly T[];
@@ -78,7 +79,7 @@ export function differences(
         text: `Endpoints ${key}: ${JSON.stringify(endpoints.write)} over ${JSON.stringify(store.find('Endpoints', namespace, name)?.['subsets'])}`,
       });
     }
-    if (slices.outcome === 'write') found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
+    if (hasWork(slices)) found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
   }
   return optIn === 'off' ? found : [...found, ...formerWriters(store, cleanup)];
 }

@@ -34,7 +34,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
     track: (plan) => {
       run.nextTrackers.triggers = { ...run.nextTrackers.triggers, slices: plan.triggerTimes };
       run.nextTrackers.hints = plan.hints;
-      run.nextTrackers.gauges = gaugesAfter(plan, run.counts.gauges);
+      run.nextTrackers.gauges = gaugesAfter(run, plan);
     },
     write: (plan) => write(run, plan, slices),
     readAgain: async () => {

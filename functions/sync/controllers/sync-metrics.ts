@@ -36,9 +36,9 @@ export function observeSync({ deps, key: { cluster } }: Observer, outcome: Outco
 }
 
 /** For the gauges ME-3..5 and ME-9. A service that is not reconciled any more keeps its slices, and what was counted of them (ES-4). */
-export function gaugesAfter(plan: SlicesPlan, before: GaugeRecord | undefined): GaugeRecord | undefined {
-  if (plan.outcome === 'missing') return undefined;
-  if (plan.outcome === 'external-name' || plan.outcome === 'no-selector') return before;
+export function gaugesAfter({ inputs, counts }: Run, plan: SlicesPlan): GaugeRecord | undefined {
+  if (!inputs.service) return undefined;
+  if (plan.addressTypes.length === 0) return counts.gauges;
   const sum = (of: (t: AddressTypePlan) => number): number => plan.addressTypes.reduce((total, t) => total + of(t), 0);
   return {
     endpointsDesired: sum((t) => t.endpointsDesired),

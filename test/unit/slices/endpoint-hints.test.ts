@@ -4,6 +4,7 @@ import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import { addHints, givingAndReceivingZones, hintsByZone, redistributeHints } from '#shared/slices/endpoint-hints.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { newSlice, type SliceSet } from '#shared/slices/planned-slice.ts';
+import { hasWork } from '#test/support/slices-work.ts';
 import { carryOut, decide, deepFreeze, input, managed, node, nodes, only, pod, service, slice } from './fixtures.ts';
 
 const ready = { ready: true };
@@ -185,7 +186,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
       },
     ]);
     expect(plan.hints).toEqual({ populated: true, zones: { IPv4: { 'zone-a': 1, 'zone-b': 1, 'zone-c': 1 } } });
-    expect(decide(carryOut(enabled, plan)).outcome).toBe('unchanged');
+    expect(hasWork(decide(carryOut(enabled, plan)))).toBe(false);
   });
 
   it('hints by annotation are taken away when they cannot be kept within the threshold, with an event each time', () => {
@@ -217,7 +218,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect(only(plan).events.map((e) => [e.type, e.message])).toEqual([['Warning', 'Topology Aware Hints has been disabled, addressType: IPv4']]);
     expect(only(plan).update).toHaveLength(1);
     const { counts, after: next } = hintsOf(off);
-    expect([counts, next.hints, decide(next).outcome]).toEqual([{}, undefined, 'unchanged']);
+    expect([counts, next.hints, hasWork(decide(next))]).toEqual([{}, undefined, false]);
   });
 
   it('hints by annotation that come out the same are written once more, without trigger time, and then never', () => {
@@ -229,7 +230,7 @@ describe('hints by annotation [UT-92 TestReconcileTopology]', () => {
     expect(annotations(after.slices)).toEqual([{ [annotationTriggerTime]: expect.any(String) }]);
     expect(annotations(again.addressTypes[0]?.update)).toEqual([undefined]);
     expect(again.addressTypes[0]?.update[0]?.endpoints).toEqual(after.slices[0]?.endpoints);
-    expect(decide(carryOut(after, again)).outcome).toBe('unchanged');
+    expect(hasWork(decide(carryOut(after, again)))).toBe(false);
   });
 
   it('hints by annotation are announced once for both families', () => {

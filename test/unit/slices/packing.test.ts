@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { annotationTriggerTime, labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
+import { hasWork } from '#test/support/slices-work.ts';
 import { carryOut, decide, endpoint, endpoints, input, managed, only, owner, pod, pods, service, sizes, slice, writes } from './fixtures.ts';
 
 const settled = (more: Partial<SlicesInput>): SlicesInput => carryOut(input(more), decide(more));
@@ -71,13 +72,13 @@ describe('packing', () => {
   it('packing does nothing about reserved labels on the service [UT-85 TestReconcileEndpointSlicesServicesReservedLabels]', () => {
     const before = settled({ pods: pods(250) });
     const labels = { [labelServiceName]: 'bad', [labelSliceManagedBy]: 'actor', [labelHeadless]: 'invalid' };
-    expect(decide({ ...before, service: service({}, { labels }) }).outcome).toBe('unchanged');
+    expect(hasWork(decide({ ...before, service: service({}, { labels }) }))).toBe(false);
   });
 
   it('recycles slices for new ports and deletes the rest [UT-86 TestReconcileEndpointSlicesRecycling]', () => {
     const slices = Array.from({ length: 10 }, (_, i) => slice(`foo-${i}`, endpoints(i * 30, i * 30 + 30)));
     const before = input({ pods: pods(300), slices });
-    expect(decide(before).outcome).toBe('unchanged');
+    expect(hasWork(decide(before))).toBe(false);
     const plan = decide({ ...before, service: service({ ports: [{ name: 'http', port: 80, targetPort: 81, protocol: 'TCP' }] }) });
     expect(writes(plan)).toEqual([0, 3, 7]);
     expect(sizes(only(plan).update)).toEqual([100, 100, 100]);
@@ -126,7 +127,7 @@ describe('packing', () => {
 
   it('keeps slices of this service and replaces those of a former one [UT-87 TestReconcileEndpointSlicesRecreation]', () => {
     const mine = slice('foo-a', [endpoint(0)]);
-    expect(decide({ pods: [pod(0)], slices: [mine] }).outcome).toBe('unchanged');
+    expect(hasWork(decide({ pods: [pod(0)], slices: [mine] }))).toBe(false);
     const former = slice('foo-a', [endpoint(0)], { metadata: { ownerReferences: [{ ...owner, uid: 'other' }] } });
     expect(writes(decide({ pods: [pod(0)], slices: [former] }))).toEqual([1, 0, 1]);
   });
@@ -172,7 +173,7 @@ describe('packing', () => {
     const headless = service({ clusterIP: 'None', ports: undefined });
     const before = settled({ service: headless, pods: pods(2) });
     expect(before.slices.map((s) => s.ports)).toEqual([null]);
-    expect(decide(before).outcome).toBe('unchanged');
+    expect(hasWork(decide(before))).toBe(false);
   });
 
   it('lists a pod that has none of the ports, in a slice without ports', () => {
@@ -183,7 +184,7 @@ describe('packing', () => {
   it('leaves an empty slice of wanted ports alone when no pod has an address of its type', () => {
     const empty = slice('foo-a', [], { addressType: 'IPv6' });
     const plan = decide({ service: service({ ipFamilies: ['IPv6'] }), pods: [pod(0)], slices: [empty] });
-    expect(plan.outcome).toBe('unchanged');
+    expect(hasWork(plan)).toBe(false);
   });
 
   it('drops the second of an endpoint that is listed twice', () => {
@@ -196,6 +197,6 @@ describe('packing', () => {
   it('an endpoint is found again with any order of its addresses', () => {
     const ips = ['10.0.0.2', '10.0.0.1'];
     const before = slice('foo-a', [endpoint(0, { addresses: ips })]);
-    expect(decide({ pods: [pod(0, { ips })], slices: [before] }).outcome).toBe('unchanged');
+    expect(hasWork(decide({ pods: [pod(0, { ips })], slices: [before] }))).toBe(false);
   });
 });
