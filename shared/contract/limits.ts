@@ -30,7 +30,7 @@ const sync = {
   massRemovalKeepRatio: 0.5,
   /** Time for which one worker has the probe of a cluster, ms. */
   probeMs: 30_000,
-  /** Maximum number of cached nodes in a worker, at some 0.8 KB a node. The nodes of the least recently used cluster are dropped first. */
+  /** Maximum number of cached nodes in a worker, at some 0.8 KB a node. A full cache is cleared. */
   maxNodes: 60_000,
   /** Maximum number of exports of a cluster in one namespace and in total. */
   maxExports: 1_000,

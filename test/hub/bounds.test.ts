@@ -84,7 +84,7 @@ it('a run of a cluster with more Nodes than it reads has no inputs, so that no s
   await expect(inputsWith(1)).rejects.toBeInstanceOf(PodsTooLarge);
 });
 
-it('a worker that handles many clusters keeps the nodes of the last ones', async () => {
+it('a worker that handles many clusters clears its nodes when they are too many', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
@@ -93,9 +93,16 @@ it('a worker that handles many clusters keeps the nodes of the last ones', async
   const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
   const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
-  for (const id of ['a', 'b', 'd']) nodes.set(id, { version: 1, nodes: many, isCut: false });
+  for (const id of ['a', 'b']) nodes.set(id, { version: 1, nodes: many, isCut: false });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
-  await readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
-  expect([...nodes.keys()]).toEqual(['b', 'd', cluster]);
+  const read = (version: number) => {
+    const at = { ...meta, nodesVersion: meta.nodesVersion + version };
+    return readInputs(deps as never, { cluster: at, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
+  };
+  await read(0);
+  expect([...nodes.keys()]).toEqual(['a', 'b', cluster]);
+  nodes.set('d', { version: 1, nodes: many, isCut: false });
+  await read(1);
+  expect([...nodes.keys()]).toEqual([cluster]);
 });

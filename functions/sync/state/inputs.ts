@@ -137,38 +137,26 @@ export const selected = (pods: readonly ProjectedPod[], selector: { readonly [ke
 
 /** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
+  const { maxNodes } = limitsOf(deps).sync;
   const kept = deps.nodes.get(cluster.id);
+  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept;
   deps.nodes.delete(cluster.id);
-  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) {
-    deps.nodes.set(cluster.id, kept);
-    return kept;
-  }
   const nodes = new Map<string, Node>();
   let isCut = false;
   for await (const page of objectPages({ table: deps.table, cluster: cluster.id }, 'Node', '', nodesAtOnce)) {
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them.
-    isCut = nodes.size > limitsOf(deps).sync.maxNodes;
+    isCut = nodes.size > maxNodes;
     if (isCut) break;
   }
   const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, isCut };
+  const size = [...deps.nodes.values()].reduce((sum, of) => sum + of.nodes.size, nodes.size);
+  if (size > maxNodes) deps.nodes.clear();
   deps.nodes.set(cluster.id, fresh);
-  letGo(deps);
   return fresh;
 }
 
 const nodesAtOnce = 1_000;
-
-/** The clusters used longest ago go first. */
-function letGo({ nodes, ...deps }: SyncDeps): void {
-  let total = 0;
-  for (const cluster of nodes.values()) total += cluster.nodes.size;
-  for (const [id, cluster] of nodes) {
-    if (total <= limitsOf(deps).sync.maxNodes || nodes.size === 1) return;
-    nodes.delete(id);
-    total -= cluster.nodes.size;
-  }
-}
 
 /** Returns true for an existing slice of a Service that opts in. */
 export const isOursByOptIn = ({ kind, object }: OutputRecord): boolean => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object);
