@@ -42,6 +42,7 @@ it('a service that cannot be compared is a difference as well', async () => {
   const inputs = { service, writers, pods: [{}], nodes: new Map(), outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
   const deps = { table: world.table, now: () => world.now, random: () => 0, log };
-  await expect(compareWithCluster(deps as never, meta as never, key, inputs as never)).rejects.toThrow('difference to be confirmed');
+  const compared = await compareWithCluster(deps as never, meta as never, key, inputs as never);
+  expect(compared).toMatchObject({ kind: 'requeued', reason: 'difference to be confirmed' });
   expect((await readDifference(world.table, key))?.text).toContain('cannot be compared: TypeError');
 });

@@ -16,33 +16,36 @@ import type { SliceDraft } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { limited } from '../state/difference-lines.ts';
 import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
-import { requeueRun } from '../state/requeue.ts';
+import { requeue } from '../state/requeue.ts';
 import { comparedLater } from '../state/run-result.ts';
 import { planSlices } from './slices-controller.ts';
 
-/** Throws RequeueAfter while a difference waits to be confirmed. Gives the next trigger times, so that a later switch starts from the truth. */
-export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
+/** Requeues while a difference waits to be confirmed. */
+export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<Outcome> {
   const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
-  if (inputs.writers.slices.as === optInManagedBy) return savePreview(deps, cluster, key, inputs);
+  if (inputs.writers.slices.as === optInManagedBy) {
+    await savePreview(deps, cluster, key, inputs);
+    return ok;
+  }
   const differences = inputs.service ? limited(comparedOf(deps, cluster, key, inputs)) : [];
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(differences);
   if (differences.length === 0) {
     if (known) await saveDifference(deps.table, key, undefined);
-    return;
+    return ok;
   }
-  if (known?.text !== text) {
-    await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
-    throw requeueRun(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
-  }
-  if (deps.now() - known.sinceMs < confirmAfterMs - 1000) throw requeueRun(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
-  if (known.confirmed) return;
+  if (known?.text !== text) await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
+  if (known?.text !== text || deps.now() - known.sinceMs < confirmAfterMs - 1000)
+    return requeue(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
+  if (known.confirmed) return ok;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());
   deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+  return ok;
 }
 
 /** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */

@@ -63,10 +63,9 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
     const toLoad = { cluster, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
     if (observed && !(await isToBeWritten(deps, cluster, started, observed))) {
-      await compareWithCluster(deps, cluster, service, observed);
       // The tombstone was purged while this run was pending. A saved output would make the next list take the Endpoints for current ones.
       if (!items.serviceRecord) await forgetOutputs(deps.table, service, ['Endpoints']);
-      return nothingDone(ok);
+      return nothingDone(await compareWithCluster(deps, cluster, service, observed));
     }
     const toWrite = observed ? admitToWrite(cluster, applicant) : admission;
     if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
@@ -78,22 +77,13 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
     const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
     const slices = outcomes.get('slices');
     if (slices && run.cluster.settings.slices) observeSync(run, slices);
-    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in') outcomes.set('slices', await compare(run, observed));
+    // The built-in controllers write the Service, and the run has only deleted slices of ours.
+    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in')
+      outcomes.set('slices', await compareWithCluster(deps, cluster, service, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
     const brief = { identity: async () => (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity() };
     return nothingDone(await outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'read'));
-  }
-}
-
-/** The built-in controllers write the Service, and the run has only deleted slices of ours. */
-async function compare(run: Run, observed: Inputs): Promise<Outcome> {
-  const { deps, cluster, key } = run;
-  try {
-    await compareWithCluster(deps, cluster, key, observed);
-    return ok;
-  } catch (error) {
-    return outcomeOf(run, error, 'read');
   }
 }
 
