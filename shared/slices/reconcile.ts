@@ -99,8 +99,7 @@ interface HintDecision {
 }
 
 /** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided for all its sources together. */
-function decideHints({ input, service }: SlicesRun, addressType: AddressType, placed: SliceSet, record: HintsRecord | undefined): HintDecision {
-  const slices: SliceSet = { create: placed.create, update: placed.update, unchanged: placed.unchanged };
+function decideHints({ input, service }: SlicesRun, addressType: AddressType, slices: SliceSet, record: HintsRecord | undefined): HintDecision {
   const { imported } = input;
   if (imported) return { slices: setHints(slices, (e) => imported.hintsOf(addressType, e)), record: undefined, events: [] };
   const event = (text: string, type: EventSketch['type'] = 'Warning'): EventSketch => {

@@ -7,6 +7,7 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
+import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
@@ -123,10 +124,7 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
   const { api, key, assertTimeToWrite } = run;
   const owner = service(run).metadata.uid ?? '';
   const isAdoptable = (other: EndpointSlice): boolean =>
-    other.addressType === draft.addressType &&
-    isOurs(run)(other) &&
-    !other.metadata.deletionTimestamp &&
-    (other.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service' && o.uid === service(run).metadata.uid);
+    other.addressType === draft.addressType && isOurs(run)(other) && !other.metadata.deletionTimestamp && isOwnedBy(other, service(run));
   const { slice, verb } = await createSlice(api, { namespace: key.namespace, draft, owner, taken, isAdoptable, assertTimeToWrite });
   noteWritten(run, slice, verb);
 }

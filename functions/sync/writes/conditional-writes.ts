@@ -1,21 +1,12 @@
 /** Writes to a cluster's API with preconditions, for the controllers and for imports. */
 import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { EndpointSlice, ObjectMeta } from '#shared/kube/types.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 
-interface Seen {
-  readonly metadata: {
-    readonly namespace?: string | undefined;
-    readonly name: string;
-    readonly uid?: string | undefined;
-    readonly resourceVersion?: string | undefined;
-  };
-}
-
 /** Deletes the object only as the caller has read it. Resolves to false if the object was gone. */
-export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: Seen): Promise<boolean> {
+export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: { readonly metadata: ObjectMeta }): Promise<boolean> {
   const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
   return api.delete(kind, namespace, name, { uid, resourceVersion });
 }
