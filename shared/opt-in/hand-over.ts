@@ -16,14 +16,12 @@ import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Writer } from './writer.ts';
 
 export interface HandOverInput {
-  readonly writer: Writer['by'];
+  readonly writer: Exclude<Writer['by'], 'invalid-annotation'>;
   /** Every slice that bears the Service's name, and the Endpoints of that name, as the cluster has them now. */
   readonly slices: readonly EndpointSlice[];
   readonly endpoints: Endpoints | undefined;
   /** Addresses that the selector of the Service makes ready now, by the snapshot, with the uids of their pods. */
   readonly ready: ReadonlyMap<string, string | undefined>;
-  /** True if leftovers of the built-in controllers may be deleted. */
-  readonly cleanup: boolean;
 }
 
 export interface HandOver {
@@ -40,13 +38,12 @@ export const waitingForOthers = 'hand-over: the slices of the former writer stay
 export const waitingText = JSON.stringify([waitingForOthers]);
 
 /** Call after the writes of the new writer. */
-export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOverInput): HandOver {
+export function handOver({ writer, slices, endpoints, ready }: HandOverInput): HandOver {
   const there = slices.filter((slice) => !slice.metadata.deletionTimestamp);
   const ours = there.filter(isOptInSlice);
   const theirs = there.filter(isBuiltInSlice);
   switch (writer) {
     case 'opt-in': {
-      if (!cleanup) return nothing;
       const leftovers = { endpoints: endpoints && isLeftover(endpoints) ? endpoints : undefined, slices: theirs.filter(isLeftover) };
       const isNone = !leftovers.endpoints && leftovers.slices.length === 0;
       // Our slices are just written, but another client may have removed an address from them since.
@@ -56,8 +53,6 @@ export function handOver({ writer, slices, endpoints, ready, cleanup }: HandOver
       return ours.length > 0 && !servesAll(theirs, ready) ? { ...nothing, isWaiting: true } : { ...nothing, withdrawn: ours };
     case 'none':
       return { ...nothing, withdrawn: ours };
-    case 'invalid-annotation':
-      return nothing;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { type WriterFor, writerFor } from '#shared/clusters/writer-for.ts';
+import { writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -37,7 +37,7 @@ import { deleteOutput } from './plan-and-write.ts';
 import { planSlices, podsIn, readCurrent, runSlices } from './slices-controller.ts';
 import { requeueInDoubt, verifiedPods } from './verified-pods.ts';
 
-type By = WriterFor['by'];
+type By = HandOverInput['writer'];
 
 /** Returns true if a run in a shadow cluster has slices of the Service to write or to hand over. `written`: outputs that sync has saved. */
 export function concernsOptIn(
@@ -66,6 +66,8 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   const written = task === 'write' ? await runSlices(run) : ok;
   if (written.kind !== 'ok') return written;
   await lookAtSlices(run, task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run));
+  // Without cleanup the leftovers of the built-in controllers stay.
+  if (by === 'opt-in' && !cleans(run)) return ok;
   if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
   return ok;
 }
@@ -89,7 +91,6 @@ function mayHaveFormerWriter(run: Run, by: By): boolean {
   // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(cluster) && !inputs.outputs.some((o) => o.object !== undefined);
   if (by !== 'opt-in') return isFirst || ours.length > 0 || (by === 'built-in' && isNew);
-  if (!cleans(run)) return false;
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
   // Slices of a former Service of that name do not show a hand-over to this one.
   const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
@@ -102,13 +103,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
-  const plan = handOver({
-    writer: by,
-    slices,
-    endpoints,
-    ready: readyAddresses(run, run.inputs.pods),
-    cleanup: cleans(run),
-  });
+  const plan = handOver({ writer: by, slices, endpoints, ready: readyAddresses(run, inputs.pods) });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.

@@ -42,7 +42,6 @@ const decide = (input: Partial<HandOverInput>) =>
     slices: all,
     endpoints: labelled,
     ready: readyPods('10.0.0.1', '10.0.0.2'),
-    cleanup: true,
     ...input,
   });
 const nothing = { withdrawn: [], leftovers: { endpoints: undefined, slices: [] }, isWaiting: false };
@@ -58,15 +57,10 @@ describe('a service that opts in', () => {
     ['have it not ready', [notReady(ours), theirs]],
   ])('keeps all of it while ours %s', (_, slices) => {
     expect(decide({ slices })).toEqual({ ...nothing, isWaiting: true });
-    expect(decide({ slices, cleanup: false })).toEqual(nothing);
   });
 
   it('loses addresses that no ready pod has any more, though ours do not have them', () => {
     expect(decide({ slices: [slice('ours', optInManagedBy, '10.0.0.1'), theirs], ready: readyPods('10.0.0.1') }).leftovers.slices).toEqual([theirs]);
-  });
-
-  it('keeps it where cleanup is off', () => {
-    expect(decide({ cleanup: false })).toEqual(nothing);
   });
 
   it.each([
@@ -155,8 +149,4 @@ describe('a service that has its selector back', () => {
 
 it('a service that no longer opts in, without a selector, loses only our slices', () => {
   expect(decide({ writer: 'none' })).toEqual({ ...nothing, withdrawn: [ours] });
-});
-
-it('a service whose annotation cannot be followed keeps everything as it is', () => {
-  expect(decide({ writer: 'invalid-annotation' })).toEqual(nothing);
 });
