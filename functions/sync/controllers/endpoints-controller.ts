@@ -78,12 +78,7 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
 
 async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise<Outcome> {
   if (!(error instanceof ClusterApiError)) throw error;
-  const { retry, event } = endpointsFailure(write, run.inputs.service, {
-    ...error,
-    message: error.message,
-    causes: error.causes,
-    status: error.status,
-  });
+  const { retry, event } = endpointsFailure(write, run.inputs.service, error);
   if (!retry) return ok;
   const fault = await faultOf(run, error, 'write');
   if (event && !fault) await run.deps.events.record(run.brief, event);
