@@ -1,5 +1,4 @@
 import type { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
@@ -40,22 +39,17 @@ export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId
 }
 
 /**
- * Resolves to the clients of the cluster's API, one for each time limit, under the hub's name as a writer there. If the circuit is open, the first client
- * asks the cluster for its identity, and the answer closes the circuit.
+ * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If the circuit is open, the client asks the cluster
+ * for its identity, and the answer closes the circuit.
  */
-export async function connect<T extends readonly (() => number)[]>(
-  deps: SyncDeps,
-  cluster: ClusterRecord,
-  ...timeouts: T
-): Promise<{ readonly [I in keyof T]: ClusterApi }> {
-  const writer = cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8)));
-  const apis: ClusterApi[] = [];
-  for (const timeoutMs of timeouts) apis.push(await deps.cluster({ ...cluster, writer }, timeoutMs));
+export async function connect(deps: SyncDeps, cluster: ClusterRecord, timeoutMs: () => number) {
+  const named = { ...cluster, writer: cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8))) };
+  const api = await deps.cluster(named, timeoutMs);
   if (cluster.circuit) {
-    await apis[0]?.identity();
+    await api.identity();
     await closedCircuit(deps, cluster);
   }
-  return apis as unknown as { readonly [I in keyof T]: ClusterApi };
+  return { api, named };
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */

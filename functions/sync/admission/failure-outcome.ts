@@ -103,20 +103,18 @@ export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'cluster' | 'name
   return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
 }
 
-/** Throws the error if it came neither from the cluster's API nor from a run that is to be requeued. */
-export async function outcomeOf(run: FailedRun, error: unknown, call: FailedCall): Promise<Outcome> {
+/**
+ * Throws an error that came neither from the cluster's API nor from a run that is to be requeued. With `fields`, for the log, the run fails instead: with a
+ * fault of ours in the objects of one service it would hold its lease and come back for ever.
+ */
+export async function outcomeOf(run: FailedRun, error: unknown, call: FailedCall, fields?: object): Promise<Outcome> {
   if (error instanceof RequeueAfter) return error.outcome;
   if (error instanceof PodsTooLarge) {
     run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.cluster.id });
     return requeue(run.deps, 'podsTooLarge', { reason: error.message });
   }
-  if (!(error instanceof ClusterApiError)) throw error;
-  return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
-}
-
-/** The same for a fault of ours with the objects of one service. The run fails, or it would hold its lease and come back for ever. */
-export async function outcomeOfAny(run: FailedRun, error: unknown, call: FailedCall, fields: object): Promise<Outcome> {
-  if (error instanceof RequeueAfter || error instanceof PodsTooLarge || error instanceof ClusterApiError) return outcomeOf(run, error, call);
+  if (error instanceof ClusterApiError) return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
+  if (!fields) throw error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   run.deps.log.error('run failed unexpectedly', { ...fields, error: text });
   return { kind: 'failed', error: String(error) };

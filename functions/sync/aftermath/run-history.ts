@@ -175,7 +175,6 @@ const view = (records: Iterable<OutputRecord>): Addresses =>
 
 function whyOf({ server, inputs, result }: Reached): Why {
   const { service, nodes, namespacePods } = inputs;
-  const verdicts = new Map<string, ReturnType<typeof verdictsOf>>();
   // Mostly of one pod, so that a map of them all would not pay.
   const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.name === name)?.pod, past: [] });
   const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
@@ -185,9 +184,7 @@ function whyOf({ server, inputs, result }: Reached): Why {
     const handOver = where === inEndpoints ? handedOver.endpoints : handedOver.slices;
     if (handOver) return { ...handOver, why: shortened(handOver.why) };
     if (name === '' || !cluster) return { reason: 'NoPod', why: 'an address without a pod' };
-    const verdict = verdicts.get(name) ?? verdictsOf(service, podOf(name), nodes);
-    verdicts.set(name, verdict);
-    const { endpoints, slices } = verdict;
+    const { endpoints, slices } = verdictsOf(service, podOf(name), nodes);
     if (where !== inEndpoints) {
       const { reason, why } = slices.find((s) => s.family === where) ?? withoutFamily(service !== undefined, where);
       return { reason, why: shortened(why) };

@@ -50,9 +50,7 @@ export async function reportGivenUp(deps: SyncDeps, key: ServiceKey, { api, inpu
   for (const { controller, error } of gaveUp) {
     deps.metrics.put('Parked', 1, { cluster: key.cluster });
     deps.log.error('work parked', { ...key, controller, error });
-  }
-  if (!api || !inputs?.service) return;
-  for (const { controller, error } of gaveUp) {
+    if (!api || !inputs?.service) continue;
     await deps.events.record(api, {
       type: 'Warning',
       reason: 'RetryBudgetExceeded',

@@ -15,7 +15,7 @@ import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
-import { outcomeOfAny } from '../admission/failure-outcome.ts';
+import { outcomeOf } from '../admission/failure-outcome.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Reconciler, StartedRun } from '../state/reconciler.ts';
@@ -96,7 +96,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
   try {
     return await runKind(run);
   } catch (error) {
-    return outcomeOfAny({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
+    return outcomeOf({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
   }
 }
 
@@ -119,6 +119,5 @@ async function ownApi(deps: SyncDeps, cluster: ClusterRecord, claim: Claim, time
   const admission = admitByCircuit(cluster, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
   if (admission.kind === 'requeue') throw new RequeueAfter(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
-  const [api] = await connect(deps, cluster, timeoutMs);
-  return api;
+  return (await connect(deps, cluster, timeoutMs)).api;
 }

@@ -17,7 +17,7 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { type Claim, isHeld } from '#shared/workqueue/take.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
-import { outcomeOf, outcomeOfAny } from '../admission/failure-outcome.ts';
+import { outcomeOf } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { concernsOptIn, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
@@ -108,7 +108,8 @@ async function prepare(
   const { items, observed } = read;
   const { service } = claim;
   const left = timeLeft(deps, deadlineMs);
-  const [api, brief] = await connect(deps, cluster, left.call, left.brief);
+  const { api, named } = await connect(deps, cluster, left.call);
+  const brief = await deps.cluster(named, left.brief);
   const inputs = await readInputs(deps, {
     ...{ cluster, key: service, triggers: read.triggers, items, source: 'written' },
     prefetched: await read.prefetched,
@@ -147,7 +148,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
     if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
     return await look(run, controller);
   } catch (error) {
-    return outcomeOfAny(run, error, 'read', { ...run.key, controller });
+    return outcomeOf(run, error, 'read', { ...run.key, controller });
   }
 }
 
