@@ -10,21 +10,15 @@ import { findOverdue } from './overdue.ts';
 import { publishStates } from './states.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
-/** A cluster's record as it was reported, and its overdue services. */
-export interface ClusterReport {
-  readonly id: string;
-  readonly record: ClusterRecord;
-  readonly overdue: readonly WakeUp[];
-}
-
-export async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<ClusterReport> {
+/** Resolves to the wake-ups of the overdue services. */
+export async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<readonly WakeUp[]> {
   const cluster = record.id;
   try {
     deps.metrics.put('ShadowDifferences', isShadow(record) ? await countDifferences(deps.table, cluster) : 0, { cluster });
     const { overdue, oldestSeconds } = await findOverdue(deps, record);
     // A cluster that does not answer is behind by definition, and has an alarm of its own.
     deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, { cluster });
-    return { id: cluster, record, overdue };
+    return overdue;
   } finally {
     publishStates(deps, record);
     deps.flush();

@@ -14,9 +14,10 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { WalkPosition } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
-import { type ClusterReport, reportCluster } from './cluster-report.ts';
+import { reportCluster } from './cluster-report.ts';
 import { checkSources } from './clusterset/clusterset-sources.ts';
 import { wakeForSource } from './clusterset/wake-importers.ts';
 import { publishGauges } from './gauges.ts';
@@ -31,13 +32,13 @@ import { verifySession } from './verify-session.ts';
 /** Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts failed runs. */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
-  const { records, reports, deregistered, isWhole } = await reportAll(run);
+  const { records, overdue, deregistered, isWhole } = await reportAll(run);
   const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
   // These steps run concurrently: some wait for the clusters' APIs, the others for the table and the queues.
   await Promise.all([
-    checkSessionsAndLists(run, reports).then(async () => listSources(run, await sources)),
-    wakePending(run, reports),
-    checkAllPermissions(run, reports),
+    checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
+    wakePending(run, records, overdue),
+    run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), { ms: limitsOf(deps).sweep.rightsMs }),
     sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
     run.each('checkCredentials', dueForCredentials(deps, records), (cluster) => checkCredentials(deps, cluster)),
   ]);
@@ -49,7 +50,8 @@ export async function sweep(deps: SweepDeps): Promise<void> {
 interface Reported {
   /** Registered clusters, including clusters whose report failed. */
   readonly records: readonly ClusterRecord[];
-  readonly reports: readonly ClusterReport[];
+  /** By cluster. */
+  readonly overdue: ReadonlyMap<string, readonly WakeUp[]>;
   readonly deregistered: readonly ClusterRecord[];
   /** False: not every record could be read. */
   readonly isWhole: boolean;
@@ -59,7 +61,7 @@ async function reportAll(run: SweepRun): Promise<Reported> {
   const { deps } = run;
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
   const records: ClusterRecord[] = [];
-  const reports: ClusterReport[] = [];
+  const overdue = new Map<string, readonly WakeUp[]>();
   const deregistered: ClusterRecord[] = [];
   let read = 0;
   const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
@@ -67,16 +69,16 @@ async function reportAll(run: SweepRun): Promise<Reported> {
     read++;
     if (!record) return;
     // A deregistered cluster lacks queues and overdue work.
-    (isDeregistered(record) ? deregistered : records).push(record);
-    if (!isDeregistered(record)) reports.push(await reportCluster(deps, record));
+    if (isDeregistered(record)) return void deregistered.push(record);
+    records.push(record);
+    overdue.set(id, await reportCluster(deps, record));
   });
   if (skipped > 0) run.failed.push(`reportCluster of ${skipped} clusters, for want of time`);
-  return { records, reports, deregistered, isWhole: read === clusters.length };
+  return { records, overdue, deregistered, isWhole: read === clusters.length };
 }
 
-async function checkSessionsAndLists(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
+async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  const clusters = reports.map((report) => report.record);
   const unverified = clusters.filter((cluster) => cluster.unverified);
   await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: limitsOf(deps).sweep.judgeMs });
   // verifySession may just have requested lists. One cluster after the other: a list may take long, and much memory.
@@ -96,18 +98,15 @@ async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Pr
   await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 
-async function wakePending(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
+async function wakePending(run: SweepRun, records: readonly ClusterRecord[], overdue: Reported['overdue']): Promise<void> {
   const { deps } = run;
-  await run.each('wakePending', reports, async ({ id, record, overdue }) => {
-    await run.attempt(id, 'resync', async () => {
+  await run.each('wakePending', records, async (record) => {
+    await run.attempt(record.id, 'resync', async () => {
       if (!record.modeSwitch.owesWaking && hasRuns(record)) await resync(deps, record);
     });
-    await wakeOverdue(deps, record, overdue);
+    await wakeOverdue(deps, record, overdue.get(record.id) ?? []);
   });
-  const clusters = await oweHeld(
-    run,
-    reports.map((report) => report.record),
-  );
+  const clusters = await oweHeld(run, records);
   await finishSwitches(
     run,
     clusters.filter(({ modeSwitch }) => modeSwitch.owesWaking),
@@ -143,13 +142,4 @@ async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[])
     });
     unfinished = next;
   }
-}
-
-async function checkAllPermissions(run: SweepRun, reports: readonly ClusterReport[]): Promise<void> {
-  const { deps } = run;
-  const due = dueForCheck(
-    deps,
-    reports.map((report) => report.record),
-  );
-  await run.each('checkPermissions', due, (cluster) => checkPermissions(deps, cluster), { ms: limitsOf(deps).sweep.rightsMs });
 }
