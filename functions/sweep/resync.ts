@@ -3,10 +3,10 @@
  * the safety net under all other mechanisms, for instance for a message that was lost for good. A round walks the services in key order, at a pace that
  * takes most of its period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
  */
-import { hash } from 'node:crypto';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { bucketOf } from '#shared/kube/hash.ts';
 import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
@@ -17,28 +17,29 @@ import type { SweepDeps } from './sweep-deps.ts';
 
 /** `passed` counts services and pages of the index; `total` is `passed` of the former round, 0 before the first one. */
 interface Round {
-  readonly number: number;
+  /** When the round begins, ms since the epoch. */
+  readonly sinceMs: number;
   readonly passed: number;
   readonly total: number;
   /** Undefined at the beginning of the round. */
   readonly place?: WalkPosition | undefined;
-  readonly done: boolean;
 }
 
 /** A round is paced to take this share of its period, so that it ends in time although the cluster may have grown since the last one. */
 const paceShare = 0.9;
 
+const minuteMs = 60_000;
+
 export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const key = resyncKey(cluster.id);
   const { resyncMinutes, maxResync } = limitsOf(deps).sweep;
-  const minute = Math.floor(deps.now() / 60_000) + phaseOf(cluster.id, resyncMinutes);
-  const number = Math.floor(minute / resyncMinutes);
-  const save = (round: Round): Promise<unknown> => deps.table.put({ ...key, round: JSON.stringify(round) });
-  const stored = (await deps.table.get(key))?.['round'];
-  // A new cluster's services have just been synced: its first round is that of the next period.
-  if (typeof stored !== 'string') return void (await save({ number, passed: 0, total: 0, done: true }));
-  const round = roundAt(number, JSON.parse(stored) as Round);
-  const due = round.done ? 0 : dueNow(deps, round, number, minute % resyncMinutes);
+  const periodMs = resyncMinutes * minuteMs;
+  const save = (next: Round): Promise<unknown> => deps.table.put({ ...key, walk: JSON.stringify(next) });
+  const stored = (await deps.table.get(key))?.['walk'];
+  // A new cluster's services have just been synced. Many clusters of a fleet have the same size: the ids spread the beginnings of their rounds.
+  if (typeof stored !== 'string') return void (await save({ sinceMs: deps.now() + bucketOf(cluster.id, periodMs), passed: 0, total: 0 }));
+  const round = JSON.parse(stored) as Round;
+  const due = dueNow(deps, round);
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: cluster.id }, round.place, step);
@@ -46,21 +47,17 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
   const ofSet = walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
   await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
-  await save({ ...round, passed, place: walked.place, done: walked.place === undefined });
+  const next = { sinceMs: Math.max(deps.now(), round.sinceMs + periodMs), passed: 0, total: passed };
+  await save(walked.place ? { ...round, passed, place: walked.place } : next);
 }
 
-/** Returns the round to work on: the stored one until it is done, even into the next period, then the next. */
-const roundAt = (number: number, stored: Round): Round =>
-  stored.done && stored.number < number ? { number, passed: 0, total: stored.passed, done: false } : stored;
-
-function dueNow(deps: SweepDeps, { number, passed, total }: Round, current: number, minute: number): number {
+function dueNow(deps: SweepDeps, { sinceMs, passed, total }: Round): number {
   const { resyncMinutes, firstResync, minResync, maxResync } = limitsOf(deps).sweep;
+  const minute = Math.floor((deps.now() - sinceMs) / minuteMs);
+  if (minute < 0) return 0;
   const pace = total > 0 ? total / (paceShare * resyncMinutes) : firstResync;
   const most = Math.max(maxResync, 2 * Math.ceil(pace));
-  if (number < current) return most;
+  if (minute >= resyncMinutes) return most;
   const due = Math.min(most, Math.ceil(pace * (minute + 1)) - passed);
   return due < Math.min(minResync, total / 20) ? 0 : due;
 }
-
-/** Many clusters of a fleet have the same size: the hash of the id spreads the beginnings of their rounds. */
-const phaseOf = (cluster: string, minutes: number): number => hash('sha256', cluster, 'buffer').readUInt32BE(0) % minutes;

@@ -117,8 +117,8 @@ it('the rest of a period continues in the next, without a second round before th
   await pass(720);
   woken.clear();
   // It was small the last time: a round knows too little.
-  const round = JSON.parse((await table.get(resyncKey('c')))?.['round'] as string) as object;
-  await table.put({ ...resyncKey('c'), round: JSON.stringify({ ...round, total: 10, passed: 10, done: true }) });
+  const round = JSON.parse((await table.get(resyncKey('c')))?.['walk'] as string) as object;
+  await table.put({ ...resyncKey('c'), walk: JSON.stringify({ ...round, total: 10, passed: 0, place: undefined }) });
   await pass(2 * 720);
   expect(woken.size).toBe(3_000);
   expect(Math.max(...woken.values())).toBeLessThanOrEqual(2);
