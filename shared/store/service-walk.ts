@@ -33,30 +33,21 @@ export async function walkServices(store: ClusterStore, from: WalkPosition | und
   let entries = 0;
   let place = from;
   const room = (): number => step.services - services.length;
-  /** Returns false if the namespace may contain more services than the step takes. */
-  const take = (namespace: string, found: readonly ObjectRecord[], asked: number): boolean => {
-    const taken = found.slice(0, room());
-    services.push(...taken);
-    const last = taken.at(-1)?.name;
-    const whole = taken.length === found.length && found.length < asked;
-    if (whole) place = { namespace };
-    else if (last !== undefined) place = { namespace, service: last };
-    return whole;
+  /** If the step has room left, it has all services of the namespace. */
+  const take = (namespace: string, found: readonly ObjectRecord[]): void => {
+    services.push(...found.slice(0, room()));
+    place = room() > 0 ? { namespace } : { namespace, service: services.at(-1)?.name };
   };
-  if (place?.service !== undefined) {
-    const asked = room();
-    const rest = await readObjects(store, 'Service', place.namespace, { from: place.service, atMost: asked });
-    if (!take(place.namespace, rest, asked)) return { services, entries, place };
-  }
+  if (place?.service !== undefined) take(place.namespace, await readObjects(store, 'Service', place.namespace, { from: place.service, atMost: room() }));
   while (room() > 0 && entries < step.entries) {
     const page = await nextNamespaces(store, 'Service', place?.namespace, Math.min(entriesPerPage, step.entries - entries));
     entries += page.read;
-    for (let i = 0; i < page.namespaces.length; ) {
-      const asked = room();
-      const group = page.namespaces.slice(i, i + Math.min(namespacesAtOnce, asked));
-      const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(store, ns, asked));
-      for (const [j, ns] of group.entries()) if (!take(ns.name, found[j] ?? [], asked) || room() === 0) return { services, entries, place };
-      i += group.length;
+    for (let i = 0; i < page.namespaces.length; i += namespacesAtOnce) {
+      const group = page.namespaces.slice(i, i + namespacesAtOnce);
+      const atMost = room();
+      const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(store, ns, atMost));
+      for (const [j, { name }] of group.entries()) if (room() > 0) take(name, found[j] ?? []);
+      if (room() === 0) return { services, entries, place };
     }
     if (page.last === undefined) return { services, entries, place: undefined };
     place = { namespace: page.last };
