@@ -10,19 +10,13 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
-const minuteMs = 60_000;
-
-/**
- * Returns the clusters to check in this run, the oldest answer first. A run takes a share of the fleet, so all clusters are checked within half the validity
- * of an answer. This spreads the checks of a fleet that was registered or paused in one minute.
- */
+/** Returns the clusters to check, the oldest answer first. A run has time for some of a large fleet. */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = limitsOf(deps).sweep;
   const isCandidate = (cluster: ClusterRecord): boolean => !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
   const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
-  const share = Math.max(10, Math.ceil((2 * minuteMs * candidates.length) / rightsEveryMs));
-  return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0)).slice(0, share);
+  return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0));
 }
 
 /** Active importers are left out: their runs report missing rights. */

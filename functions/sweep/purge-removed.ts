@@ -3,9 +3,10 @@
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { finishRemoval, nextPurgePage, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
+import { finishRemoval, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
+import { clusterOfKey } from '#shared/store/keys.ts';
 import { leaveSet } from './clusterset/leave-set.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
@@ -21,9 +22,11 @@ export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Pro
   let cursor = await readPurgeCursor(table, cluster.id);
   let purged = 0;
   for (let pages = 0; pages < clearedPages && deps.now() < untilMs; pages++) {
-    const page = await nextPurgePage(table, cluster.id, cursor);
-    await concurrently(16, page.keys, (key) => table.delete(key));
-    purged += page.keys.length;
+    // No index has the work items of services that were deleted long ago.
+    const page = await table.scanKeys(cursor);
+    const keys = page.keys.filter((key) => clusterOfKey(key) === cluster.id);
+    await concurrently(16, keys, (key) => table.delete(key));
+    purged += keys.length;
     cursor = page.next;
     if (cursor) continue;
     if (await finishRemoval(table, cluster, deps.now())) {

@@ -7,7 +7,6 @@
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -118,12 +117,9 @@ async function wakePending(run: SweepRun, records: readonly ClusterRecord[], ove
 
 /** The worker that applied the last of the first lists wakes every service, unless it died or had no time. */
 async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
-  const { deps } = run;
   const owing = new Map<string, ClusterRecord>();
-  const held = clusters.filter((c) => c.lists.suppressesWakeUps && hasSynced(c) && hasRuns(c));
-  await run.each('wakeAllAfterFirstLists', held, async (cluster) => {
-    if (!(await wakeAllAfterFirstLists(deps.table, cluster))) return;
-    const now = await readCluster(deps.table, cluster.id);
+  await run.each('wakeAllAfterFirstLists', clusters, async (cluster) => {
+    const now = await wakeAllAfterFirstLists(run.deps.table, cluster);
     if (now) owing.set(cluster.id, now);
   });
   return clusters.map((c) => owing.get(c.id) ?? c);

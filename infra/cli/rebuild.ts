@@ -6,10 +6,10 @@
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
+import { isDeregistered, type Mode } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { type BeforeRebuild, beforeRebuild, drainMs, recordWasActive, startRebuild } from '#shared/clusters/removal.ts';
+import { drainMs, modeBeforeRebuild, startRebuild } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clusterOfKey, sessionKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
@@ -35,10 +35,10 @@ export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): P
   }
   say(`${await clear(table, new Set(begun.map((cluster) => cluster.id)), say)} records forgotten`);
   for (const cluster of begun) {
-    const former = await comeBack(deps, cluster);
+    const mode = await comeBack(deps, cluster);
     const isRestarted = (await deps.restartRelay?.(cluster.id)) ?? false;
     const relay = isRestarted ? 'its relay is restarted, and begins' : 'restart its relay, which begins';
-    say(`${cluster.id}  registered again, ${former.mode}: ${relay} with first lists`);
+    say(`${cluster.id}  registered again, ${mode}: ${relay} with first lists`);
   }
 }
 
@@ -47,7 +47,7 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   const cluster = await readCluster(table, id);
   if (!cluster) return undefined;
   if (isDeregistered(cluster)) {
-    if (await beforeRebuild(table, id)) return cluster;
+    if (await modeBeforeRebuild(table, id)) return cluster;
     say(`${id}  skipped: it is deregistered`);
     return undefined;
   }
@@ -73,15 +73,14 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** Registers the cluster with the next incarnation, so that messages of the former one are ignored. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api, optIn }: ClusterRecord): Promise<BeforeRebuild> {
-  const former = await beforeRebuild(table, id);
-  if (!former) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
-  await registerCluster(table, { id, mode: former.mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
-  if (former.wasActive) await recordWasActive(table, id);
+async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api, optIn }: ClusterRecord): Promise<Mode> {
+  const mode = await modeBeforeRebuild(table, id);
+  if (!mode) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
+  await registerCluster(table, { id, mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
   await recordAudit(table, id, {
     at: new Date(now()).toISOString(),
     who,
-    what: `rebuilt: all records deleted except its mode (${former.mode}), optIn (${optIn}) and settings`,
+    what: `rebuilt: all records deleted except its mode (${mode}), optIn (${optIn}) and settings`,
   });
-  return former;
+  return mode;
 }

@@ -4,7 +4,7 @@
  */
 import { requeueDefaults, requeueSeconds } from '#shared/contract/requeue-limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { isWrittenTo, type Switches, writesAnything } from './mode.ts';
 
 export type CircuitReason = 'unreachable' | 'server-error' | 'throttled' | 'unauthorized' | 'forbidden';
@@ -59,7 +59,7 @@ const encode = ({ reason, failures, untilMs }: Circuit): string => JSON.stringif
 /** Ignores the circuit of a cluster that the hub does not write to, because no run would close it. */
 export function decodeCircuit(item: Item, switches: Switches): CircuitState {
   const text = item[circuitAttribute];
-  const recoveredAtMs = (item[recoveredAt] as number | undefined) ?? 0;
+  const recoveredAtMs = numberOf(item, recoveredAt);
   if (!writesAnything(switches) || typeof text !== 'string') return { circuit: undefined, recoveredAtMs };
   const { reason, failures, until } = JSON.parse(text) as { readonly reason: CircuitReason; readonly failures: number; readonly until: number };
   return { circuit: { reason, failures, untilMs: until }, recoveredAtMs };

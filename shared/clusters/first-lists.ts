@@ -4,7 +4,7 @@
  */
 import { allKinds, type ClustersetKind, type CoreKind, clustersetKinds, type InputKind, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
+import { absentOr, type Item, type Table, type WriteCondition } from '#shared/store/table.ts';
 import type { Version } from '#shared/store/version.ts';
 import { type Switches, servesFromSnapshot } from './mode.ts';
 import { type ClusterIncarnation, isIncarnation, type UnverifiedSession } from './sessions.ts';
@@ -63,17 +63,14 @@ export const missesSetLists = ({ incarnation, lists }: Lists): boolean => setKin
  * which is then the first list. The first list of a set kind wakes everything: earlier runs of exports and imports have ended as done.
  */
 export async function markFirstListApplied(table: Table, { id, incarnation }: ClusterIncarnation, kind: Kind, version: Version): Promise<void> {
-  const isNewest: WriteCondition = { any: [{ absent: begunAttribute(kind) }, { attribute: begunAttribute(kind), is: '<=', value: version }] };
-  const all = [isIncarnation(incarnation), isNewest];
+  const all = [isIncarnation(incarnation), absentOr(begunAttribute(kind), '<=', version)];
   if (isSetKind(kind)) {
     const change = { set: { [firstListAttribute(kind)]: incarnation, [heldAttribute]: 1 } };
     await table.update(metaKey(id), change, { all: [...all, isMissing(kind, incarnation)] });
   } else await table.update(metaKey(id), { set: { [firstListAttribute(kind)]: incarnation } }, { all });
 }
 
-const isMissing = (kind: Kind, incarnation: number): WriteCondition => ({
-  any: [{ absent: firstListAttribute(kind) }, { attribute: firstListAttribute(kind), is: '<', value: incarnation }],
-});
+const isMissing = (kind: Kind, incarnation: number): WriteCondition => absentOr(firstListAttribute(kind), '<', incarnation);
 
 type Incarnation = ClusterIncarnation & Lists;
 
@@ -85,7 +82,7 @@ export async function beginFirstList(table: Table, { id, incarnation, lists }: I
   if (!isCoreKind(kind) || lists.firstListOf[kind] === incarnation) return false;
   if (lists.suppressesWakeUps && lists.begun[kind] === version) return true;
   const attribute = begunAttribute(kind);
-  const isNewest: WriteCondition = { any: [{ absent: attribute }, { attribute, is: '<=', value: version }] };
+  const isNewest = absentOr(attribute, '<=', version);
   const change = { set: { [heldAttribute]: 1, [attribute]: version } };
   return (await table.update(metaKey(id), change, { all: [isIncarnation(incarnation), isMissing(kind, incarnation), isNewest] })) !== undefined;
 }
@@ -112,15 +109,12 @@ export async function requestOwnList(table: Table, cluster: string, kind: InputK
   const request = { set: { [requested]: 1, [awaiting]: version } };
   if (await table.update(metaKey(cluster), request, { absent: requested })) return true;
   // Sweep may be reading its own list already, as of an older version.
-  await table.update(metaKey(cluster), request, {
-    any: [{ absent: requested }, { absent: awaiting }, { attribute: awaiting, is: '<', value: version }],
-  });
+  await table.update(metaKey(cluster), request, { any: [{ absent: requested }, absentOr(awaiting, '<', version)] });
   return false;
 }
 
 /** `version`: of sweep's own list. A request for a newer list stays. */
 export async function clearOwnListRequest(table: Table, cluster: string, kind: InputKind, version: Version): Promise<void> {
   const awaiting = awaitingAttribute(kind);
-  const isServed: WriteCondition = { any: [{ absent: awaiting }, { attribute: awaiting, is: '<=', value: version }] };
-  await table.update(metaKey(cluster), { remove: [ownListAttribute(kind), awaiting] }, isServed);
+  await table.update(metaKey(cluster), { remove: [ownListAttribute(kind), awaiting] }, absentOr(awaiting, '<=', version));
 }

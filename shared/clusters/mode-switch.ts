@@ -3,9 +3,10 @@ import type { OptIn } from '#shared/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Change, Table, WriteCondition } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
-import { heldAttribute } from './first-lists.ts';
-import { type ChosenMode, type ClusterSwitch, isMode, isRegistered, isSwitch, type ModeSwitch, modeAttributes, optInAttributes } from './mode.ts';
-import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
+import { hasSynced, heldAttribute } from './first-lists.ts';
+import { type ChosenMode, type ClusterSwitch, hasRuns, isMode, isRegistered, isSwitch, modeAttributes, optInAttributes } from './mode.ts';
+import { type ClusterRecord, readCluster } from './record.ts';
+import { isIncarnation } from './sessions.ts';
 import { writerConflictAttributes } from './writer-conflict.ts';
 
 const { mode: modeAttribute, count, atMs, owesWaking, wokenTo, wasActive } = modeAttributes;
@@ -60,16 +61,18 @@ export async function drainCluster(table: Table, cluster: string, nowMs = Date.n
 
 /**
  * Schedules a wake-up of every service after the first lists are complete, like a switch of mode. Wake-ups under way begin again, because services may have
- * been added behind their position. Resolves to false if the wake-ups are scheduled already, or if a list is missing again.
+ * been added behind their position. Resolves to the changed record, or to undefined if no wake-ups are held, or if a list is missing.
  */
-export async function wakeAllAfterFirstLists(table: Table, { id, incarnation }: ClusterIncarnation): Promise<boolean> {
+export async function wakeAllAfterFirstLists(table: Table, cluster: ClusterRecord): Promise<ClusterRecord | undefined> {
+  const { id, incarnation, lists } = cluster;
+  if (!lists.suppressesWakeUps || !hasSynced(cluster) || !hasRuns(cluster)) return undefined;
   const areHeld: WriteCondition = { all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }] };
   const change: Change = { set: { [owesWaking]: 1 }, add: { [count]: 1 }, remove: [heldAttribute] };
-  return (await table.update(metaKey(id), change, areHeld)) !== undefined;
+  return (await table.update(metaKey(id), change, areHeld)) && readCluster(table, id);
 }
 
 /** Returns the position from which the wake-ups of the last switch continue, or undefined for the beginning. */
-export function wakingPlace<Place>({ wokenTo: text, count: current }: ModeSwitch): Place | undefined {
+export function wakingPlace<Place>({ wokenTo: text, count: current }: ClusterRecord['modeSwitch']): Place | undefined {
   const kept = text === undefined ? undefined : (JSON.parse(text) as { readonly epoch: number; readonly place: Place });
   return kept?.epoch === current ? kept.place : undefined;
 }

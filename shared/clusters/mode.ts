@@ -1,6 +1,6 @@
 /** The modes of a cluster, their meaning for its services, and the count of its switches. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import type { Item, WriteCondition } from '#shared/store/table.ts';
+import { type Item, numberOf, type WriteCondition } from '#shared/store/table.ts';
 
 /** `draining` and `removed` are modes of deregistered clusters (removal.ts). */
 export type Mode = ChosenMode | 'draining' | 'removed';
@@ -37,27 +37,20 @@ export const modeAttributes = {
 export const decodeMode = (item: Item): Mode => (item[modeAttributes.mode] as Mode | undefined) ?? 'shadow';
 
 export function decodeModeSwitch(item: Item): ModeSwitch {
-  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   return {
-    count: number(modeAttributes.count),
-    atMs: number(modeAttributes.atMs),
-    owesWaking: number(modeAttributes.owesWaking) === 1,
+    count: numberOf(item, modeAttributes.count),
+    atMs: numberOf(item, modeAttributes.atMs),
+    owesWaking: numberOf(item, modeAttributes.owesWaking) === 1,
     wokenTo: item[modeAttributes.wokenTo] as string | undefined,
-    wasActive: number(modeAttributes.wasActive) === 1,
+    wasActive: numberOf(item, modeAttributes.wasActive) === 1,
   };
 }
 
 export const isSwitch = ({ count }: Pick<ModeSwitch, 'count'>): WriteCondition => ({ attribute: modeAttributes.count, is: '=', value: count });
 
 export const isMode = (mode: Mode): WriteCondition => ({ attribute: modeAttributes.mode, is: '=', value: mode });
-const isNot = (mode: Mode): WriteCondition => ({
-  any: [
-    { attribute: modeAttributes.mode, is: '<', value: mode },
-    { attribute: modeAttributes.mode, is: '>', value: mode },
-  ],
-});
 /** The condition for changes that must not touch a deregistered cluster. */
-export const isRegistered: WriteCondition = { all: [isNot('draining'), isNot('removed')] };
+export const isRegistered: WriteCondition = { any: [isMode('active'), isMode('shadow'), isMode('paused')] };
 
 export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws' } as const;
 

@@ -36,10 +36,6 @@ export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
   }
 
   async function know(cluster: string): Promise<void> {
-    if (!known.has(cluster)) await learn(cluster);
-  }
-
-  async function learn(cluster: string): Promise<void> {
     queues(cluster, (await readCluster(table, cluster))?.queues);
   }
 
@@ -48,7 +44,7 @@ export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
     if (owner !== undefined) return owner;
     const cluster = await clusterOfQueue(table, arn);
     if (cluster === undefined) throw new Error(`queue ${arn} belongs to no registered cluster`);
-    await learn(cluster);
+    await know(cluster);
     owners.set(arn, cluster);
     return cluster;
   }

@@ -1,6 +1,6 @@
 /** Facts that `fleet-endpoints cluster active` checks before it switches a cluster to active. */
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';
 
 export interface Readiness {
@@ -27,12 +27,11 @@ export interface RightsAnswer {
 const attributes = { rights: 'rights', differenceAtMs: 'differenceAt', readyAtMs: 'readyAt', credentialsEndMs: 'credentialsEnd' } as const;
 
 export function decodeReadiness(item: Item): Readiness {
-  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   return {
     rights: decodeRights(item),
-    differenceAtMs: number(attributes.differenceAtMs),
-    readyAtMs: number(attributes.readyAtMs),
-    credentialsEndMs: number(attributes.credentialsEndMs),
+    differenceAtMs: numberOf(item, attributes.differenceAtMs),
+    readyAtMs: numberOf(item, attributes.readyAtMs),
+    credentialsEndMs: numberOf(item, attributes.credentialsEndMs),
   };
 }
 

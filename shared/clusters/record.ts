@@ -5,7 +5,7 @@ import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeMembership } from './clusterset-membership.ts';
 import { decodeLists, type ListsState } from './first-lists.ts';
@@ -110,7 +110,6 @@ export async function readClusterState(table: Table, cluster: string): Promise<C
 export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
   const text = <T>(of: Item | undefined, attribute: string): T | undefined =>
     typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
-  const number = (attribute: string): number => (item[attribute] as number | undefined) ?? 0;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);
   const clusterset = decodeMembership(item);
@@ -120,7 +119,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     modeSwitch: decodeModeSwitch(item),
     isRebuilding: item[rebuilding] !== undefined,
     optIn,
-    optInSince: number(optInAttributes.since),
+    optInSince: numberOf(item, optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
     clusterset,
     source: decodeSource(item),
@@ -128,8 +127,8 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     queues: text(access, 'queues'),
     api: text(access, 'api'),
     uid: (item['uid'] as string | undefined) ?? '',
-    incarnation: number('inc'),
-    incarnationSinceMs: number('incSince'),
+    incarnation: numberOf(item, 'inc'),
+    incarnationSinceMs: numberOf(item, 'incSince'),
     unverified: decodeUnverified(item),
     lists: decodeLists(item),
     relay: decodeRelay(item),
@@ -137,9 +136,9 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     ...decodeCircuit(item, { mode, optIn, clusterset }),
     writerConflict: decodeWriterConflict(item),
     writer: item[writer] as string | undefined,
-    historySinceMs: Math.max(number(historySince), number(madeAt)),
-    nodesVersion: number(nodesVersion),
-    cacheEpoch: `${number('inc')} of ${number(madeAt)}`,
+    historySinceMs: Math.max(numberOf(item, historySince), numberOf(item, madeAt)),
+    nodesVersion: numberOf(item, nodesVersion),
+    cacheEpoch: `${numberOf(item, 'inc')} of ${numberOf(item, madeAt)}`,
   };
 }
 

@@ -6,7 +6,7 @@ import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
-import type { Table, Value } from '#shared/store/table.ts';
+import { absentOr, type Item, numberOf, type Table, type Value } from '#shared/store/table.ts';
 import { noteImporter } from './clusterset-membership.ts';
 import { isMode, isRegistered, type Mode, rebuilding } from './mode.ts';
 import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
@@ -97,6 +97,10 @@ async function ownedQueues(table: Table, cluster: string): Promise<readonly stri
   return typeof text === 'string' ? (JSON.parse(text) as string[]) : [];
 }
 
+/** After a rebuild too the switch of a paused cluster back to active has fewer checks. */
+const keptWasActive = ({ wasActive }: Item, mode: Mode): { readonly [attribute: string]: Value } =>
+  wasActive && mode === 'paused' ? { wasActive } : {};
+
 /** Deletes the records of a removed cluster's access and queues. Only register may delete them. */
 export async function giveUpAccess(table: Table, cluster: string): Promise<void> {
   for (const arn of await ownedQueues(table, cluster)) await table.delete(queueKey(arn), { attribute: 'cluster', is: '=', value: cluster });
@@ -111,13 +115,13 @@ async function reregister(
   nowMs: number,
 ): Promise<Mode> {
   const former = await table.get(metaKey(id));
-  const number = (attribute: string): number => (former?.[attribute] as number | undefined) ?? 0;
-  const raised = { inc: number('inc') + 1, epoch: number('epoch') + 1, nodes: number('nodes') + 1 };
+  const incarnation = numberOf(former, 'inc');
+  const raised = { inc: incarnation + 1, epoch: numberOf(former, 'epoch') + 1, nodes: numberOf(former, 'nodes') + 1 };
   const back = await table.put(
     {
       ...metaKey(id),
       ...set,
-      ...(former?.[rebuilding] !== undefined && keptMembership(former)),
+      ...(former?.[rebuilding] !== undefined && { ...keptMembership(former), ...keptWasActive(former, mode) }),
       ...raised,
       incSince: nowMs,
       mode,
@@ -127,11 +131,7 @@ async function reregister(
       wakeAll: 1,
     },
     {
-      all: [
-        { attribute: 'inc', is: '=', value: number('inc') },
-        { any: [isMode('draining'), isMode('removed')] },
-        { any: [{ absent: purgingUntil }, { attribute: purgingUntil, is: '<=', value: nowMs }] },
-      ],
+      all: [{ attribute: 'inc', is: '=', value: incarnation }, { any: [isMode('draining'), isMode('removed')] }, absentOr(purgingUntil, '<=', nowMs)],
     },
   );
   if (!back) throw new PurgeInProgress(`the records of the former cluster ${id} are being purged: it can be added again in a minute`);

@@ -2,7 +2,7 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
+import { absentOr, type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
@@ -22,7 +22,7 @@ const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
 export function decodeRelay(item: Item): RelayState {
   return {
-    heartbeatAtMs: (item[attributes.heartbeatAtMs] as number | undefined) ?? 0,
+    heartbeatAtMs: numberOf(item, attributes.heartbeatAtMs),
     readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
     kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
     annotated: decodeAnnotated(item[attributes.annotated] as string | undefined),
@@ -43,7 +43,7 @@ export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
 export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);
-    const isNewer: WriteCondition = { any: [{ absent: attribute }, { attribute, is: '<', value: version }] };
+    const isNewer = absentOr(attribute, '<', version);
     await table.update(metaKey(id), { set: { [attribute]: version } }, { all: [isIncarnation(incarnation), isNewer] });
   }
 }

@@ -2,7 +2,7 @@
  * The removal of a cluster whose stack was deleted (docs/decisions/0011). It drains, its records are purged, and then it is `removed`. An entry in the list
  * of clusters, its audit records, and the numbers that it would continue from stay. A rebuild takes the same steps on purpose.
  */
-import { clusterOfKey, metaKey } from '#shared/store/keys.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 import { isMode, isRegistered, type Mode, modeAttributes, rebuilding } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
@@ -19,19 +19,6 @@ const cursor = 'clearedTo';
 export async function startPurge(table: Table, { id, modeSwitch }: ClusterRecord, nowMs: number): Promise<boolean> {
   if (nowMs - modeSwitch.atMs < drainMs) return false;
   return (await table.update(metaKey(id), { set: { [purgingUntil]: nowMs + purgeMs } }, isMode('draining'))) !== undefined;
-}
-
-/**
- * Returns the keys of the cluster in the next page of a scan, because no index has the work items of services that were deleted long ago. The cluster's own
- * record, its audit records and the records that register deletes (registration.ts) are not among them.
- */
-export async function nextPurgePage(
-  table: Table,
-  cluster: string,
-  after: Key | undefined,
-): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> {
-  const { keys, next } = await table.scanKeys(after);
-  return { keys: keys.filter((key) => clusterOfKey(key) === cluster), next };
 }
 
 /** Saves the position of a purge whose round ran out of time. */
@@ -51,26 +38,14 @@ export async function finishRemoval(table: Table, { id, incarnation, modeSwitch,
   return table.put(item, { all: [isMode('draining'), isIncarnation(incarnation)] });
 }
 
-/** State that the record keeps during a rebuild. */
-export interface BeforeRebuild {
-  readonly mode: Mode;
-  readonly wasActive: boolean;
-}
-
 /** Makes the cluster `removed` until `fleet-endpoints cluster rebuild` registers it again. Resolves to false if it was deregistered meanwhile. */
-export async function startRebuild(table: Table, { id, mode, modeSwitch }: ClusterRecord, nowMs: number): Promise<boolean> {
-  const before: BeforeRebuild = { mode, wasActive: modeSwitch.wasActive };
-  const set = { [modeAttributes.mode]: 'removed', [modeAttributes.atMs]: nowMs, [rebuilding]: JSON.stringify(before) };
+export async function startRebuild(table: Table, { id, mode }: ClusterRecord, nowMs: number): Promise<boolean> {
+  const set = { [modeAttributes.mode]: 'removed', [modeAttributes.atMs]: nowMs, [rebuilding]: JSON.stringify({ mode }) };
   return (await table.update(metaKey(id), { set, add: { [modeAttributes.count]: 1 } }, isRegistered)) !== undefined;
 }
 
 /** Resolves to undefined if the cluster is not being rebuilt. */
-export async function beforeRebuild(table: Table, cluster: string): Promise<BeforeRebuild | undefined> {
+export async function modeBeforeRebuild(table: Table, cluster: string): Promise<Mode | undefined> {
   const text = (await table.get(metaKey(cluster)))?.[rebuilding];
-  return typeof text === 'string' ? (JSON.parse(text) as BeforeRebuild) : undefined;
-}
-
-/** Records after a rebuild that the paused cluster was active before, because the switch back to active then has fewer checks. */
-export async function recordWasActive(table: Table, cluster: string): Promise<void> {
-  await table.update(metaKey(cluster), { set: { [modeAttributes.wasActive]: 1 } }, isRegistered);
+  return typeof text === 'string' ? (JSON.parse(text) as { readonly mode: Mode }).mode : undefined;
 }

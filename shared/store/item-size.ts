@@ -10,7 +10,6 @@ export function itemSize(item: Item): number {
 function valueSize(value: Value): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return numberSize(value);
-  if (typeof value === 'boolean') return 1;
   if (value instanceof Uint8Array) return value.byteLength;
   return [...(value as ReadonlySet<number>)].reduce((bytes, n) => bytes + numberSize(n), 0);
 }

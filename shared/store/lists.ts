@@ -2,7 +2,7 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { fenceKey, listKey } from './keys.ts';
-import type { Table } from './table.ts';
+import { absentOr, type Table } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
 /** Returns the newest list version whose application has begun. */
@@ -12,11 +12,7 @@ export async function readFence(table: Table, cluster: string, kind: Kind): Prom
 
 /** Raises the fence to `version`. The fence never falls. */
 export async function raiseFence(table: Table, cluster: string, kind: Kind, version: Version): Promise<void> {
-  await table.update(
-    fenceKey(cluster, kind),
-    { set: { fence: version } },
-    { any: [{ absent: 'fence' }, { attribute: 'fence', is: '<', value: version }] },
-  );
+  await table.update(fenceKey(cluster, kind), { set: { fence: version } }, absentOr('fence', '<', version));
 }
 
 /**

@@ -6,7 +6,7 @@
 import type { ClusterStore } from './cluster-store.ts';
 import { namespaceKey, namespacesOf, unescaped } from './keys.ts';
 import { inPages } from './pages.ts';
-import type { Item, WriteCondition } from './table.ts';
+import { absentOr, type Item, numberOf, type WriteCondition } from './table.ts';
 
 type NamespacedKind = 'Service' | 'Pod';
 
@@ -32,7 +32,7 @@ export async function indexNamespace({ table, cluster }: ClusterStore, namespace
 
 /** Returns the version of the namespace's set of Services. Each write of a Service raises it afterwards, and each write of a Pod reads it afterwards. */
 export async function selectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<number> {
-  return number(await table.get(namespaceKey(cluster, namespace)), writesOf.Service);
+  return numberOf(await table.get(namespaceKey(cluster, namespace)), writesOf.Service);
 }
 
 export async function raiseSelectorsVersion({ table, cluster }: ClusterStore, namespace: string): Promise<void> {
@@ -44,7 +44,7 @@ export async function countPodWrite({ table, cluster }: ClusterStore, namespace:
   const key = namespaceKey(cluster, namespace);
   const item = await table.get(key);
   const isCounted = item?.[writesOf.Pod] !== undefined;
-  return number(isCounted ? await table.update(key, { add: { [writesOf.Pod]: 1 } }) : item, writesOf.Service);
+  return numberOf(isCounted ? await table.update(key, { add: { [writesOf.Pod]: 1 } }) : item, writesOf.Service);
 }
 
 const itemsPerPage = 2_000;
@@ -95,17 +95,15 @@ export async function markNamespaceEmpty({ table, cluster }: ClusterStore, kind:
     await table.update(namespaceKey(cluster, name), { set: { [counter]: 1 } }, { absent: counter });
     return;
   }
-  const noneSince: WriteCondition =
-    writes === 0 ? { any: [{ absent: counter }, { attribute: counter, is: '=', value: 0 }] } : { attribute: counter, is: '=', value: writes };
+  const noneSince: WriteCondition = writes === 0 ? absentOr(counter, '=', 0) : { attribute: counter, is: '=', value: writes };
   await table.update(namespaceKey(cluster, name), { set: { [emptyAt[kind]]: writes } }, noneSince);
 }
 
-const number = (item: Item | undefined, attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
 const nameOf = (i: Item): string => unescaped(i.sk.slice(0, -1));
 const isCounted = (i: Item, kind: NamespacedKind): boolean => kind === 'Service' || i[writesOf.Pod] !== undefined;
 const mayHold = (i: Item, kind: NamespacedKind): boolean =>
-  i.sk.endsWith('/') && !(isCounted(i, kind) && i[emptyAt[kind]] === number(i, writesOf[kind]));
+  i.sk.endsWith('/') && !(isCounted(i, kind) && i[emptyAt[kind]] === numberOf(i, writesOf[kind]));
 const knownNamespace = (i: Item, kind: NamespacedKind): KnownNamespace => ({
   name: nameOf(i),
-  writes: isCounted(i, kind) ? number(i, writesOf[kind]) : undefined,
+  writes: isCounted(i, kind) ? numberOf(i, writesOf[kind]) : undefined,
 });

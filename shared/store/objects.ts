@@ -6,7 +6,7 @@ import type { ClusterStore } from './cluster-store.ts';
 import { itemSize } from './item-size.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
 import { pagesOf } from './pages.ts';
-import type { Item, KeyRange, WriteCondition } from './table.ts';
+import { type Item, type KeyRange, numberOf, type WriteCondition } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
 export interface ObjectRecord {
@@ -126,6 +126,6 @@ function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRec
     version: typeof item['v'] === 'string' ? item['v'] : noVersion,
     projection: item['o'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
-    deletedAtMs: (item['at'] as number | undefined) ?? 0,
+    deletedAtMs: numberOf(item, 'at'),
   };
 }

@@ -15,7 +15,7 @@ import {
   type SavedBody,
   savedBodyOf,
 } from './output-items.ts';
-import type { Item, Key, KeyRange, Table, WriteCondition } from './table.ts';
+import { absentOr, type Item, type Key, type KeyRange, type Table, type WriteCondition } from './table.ts';
 import type { Version } from './version.ts';
 
 export type { OutputObject, OutputRecord, SavedBody } from './output-items.ts';
@@ -134,9 +134,7 @@ async function putBody(table: Table, service: ServiceKey, record: OutputRecord, 
 }
 
 /** A deletion is saved with the object's last version. With `again` the same version also counts as newer. */
-const isNewer = ({ version, object }: OutputRecord, again = false): WriteCondition => ({
-  any: [{ absent: 'v' }, { attribute: 'v', is: again || !object ? '<=' : '<', value: version }],
-});
+const isNewer = ({ version, object }: OutputRecord, again = false): WriteCondition => absentOr('v', again || !object ? '<=' : '<', version);
 const isAfter = ({ version }: OutputRecord): WriteCondition => ({ attribute: 'v', is: '>', value: version });
 const isVersion = (version: Version): WriteCondition => ({ attribute: 'v', is: '=', value: version });
 

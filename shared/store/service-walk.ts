@@ -38,7 +38,8 @@ export async function walkServices(store: ClusterStore, from: WalkPosition | und
     services.push(...found.slice(0, room()));
     place = room() > 0 ? { namespace } : { namespace, service: services.at(-1)?.name };
   };
-  if (place?.service !== undefined) take(place.namespace, await readObjects(store, 'Service', place.namespace, { from: place.service, atMost: room() }));
+  if (place?.service !== undefined)
+    take(place.namespace, await readObjects(store, 'Service', place.namespace, { from: place.service, atMost: room() }));
   while (room() > 0 && entries < step.entries) {
     const page = await nextNamespaces(store, 'Service', place?.namespace, Math.min(entriesPerPage, step.entries - entries));
     entries += page.read;

@@ -5,7 +5,7 @@
  * All reads are strongly consistent except `queryDirty` and `scanKeys`. Attributes are flat, without nested paths.
  */
 
-export type Value = string | number | boolean | Uint8Array | ReadonlySet<number>;
+export type Value = string | number | Uint8Array | ReadonlySet<number>;
 
 export interface Key {
   readonly pk: string;
@@ -19,10 +19,18 @@ export type Item = { readonly [attribute: string]: Value } & Key;
 export type WriteCondition =
   | { readonly absent: string }
   | { readonly present: string }
-  | { readonly attribute: string; readonly is: '=' | '<' | '<=' | '>' | '>='; readonly value: string | number | boolean }
+  | { readonly attribute: string; readonly is: '=' | '<' | '<=' | '>' | '>='; readonly value: string | number }
   | { readonly attribute: string; readonly is: '<'; readonly than: string }
   | { readonly all: readonly WriteCondition[] }
   | { readonly any: readonly WriteCondition[] };
+
+/** Returns the condition that the attribute is absent or compares so. */
+export const absentOr = (attribute: string, is: '=' | '<' | '<=', value: string | number): WriteCondition => ({
+  any: [{ absent: attribute }, { attribute, is, value }],
+});
+
+/** Returns the attribute's number, or 0 if it is absent. */
+export const numberOf = (item: Item | undefined, attribute: string): number => (item?.[attribute] as number | undefined) ?? 0;
 
 export interface Change {
   readonly set?: { readonly [attribute: string]: Value };

@@ -63,14 +63,9 @@ export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
       ? absent('NoServicePorts', 'the service has no ports and is not headless')
       : absent('NoMatchingPort', `left out of Endpoints: ${noSuchPort(missing)}`);
   }
-  const ready = publish || isPodReady(pod);
-  const without = missing.length > 0 ? `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}` : '';
-  return {
-    place: ready ? 'addresses' : 'notReadyAddresses',
-    ...readinessReason(pod, publish),
-    why: `${readiness(pod, publish)}${without}`,
-    addresses: [address.ip],
-  };
+  const place = publish || isPodReady(pod) ? 'addresses' : 'notReadyAddresses';
+  const { why, ...judged } = readiness(pod, publish);
+  return { place, ...judged, why: `${why}${withoutPorts(missing, ports)}`, addresses: [address.ip] };
 }
 
 /** Returns the verdict on a pod that the selector matches, in the slices of one family. */
@@ -86,21 +81,17 @@ export function sliceVerdict(pod: Pod, service: Service, family: AddressType, no
   const endpoint = podToEndpoint(pod, node, service, family);
   if (!endpoint) return absent('NoAddressOfFamily', `no ${family} address`);
   const ports = service.spec?.ports ?? [];
-  const missing = missingPorts(pod, ports);
-  const without =
-    missing.length === 0
-      ? ''
-      : missing.length === ports.length
-        ? `; listed without ports: ${noSuchPort(missing)}`
-        : `; without ${missing.map(portName).join(', ')}: ${noSuchPort(missing)}`;
   const { serving, terminating } = endpoint.conditions ?? {};
   const ready = endpoint.conditions?.ready === true;
   const ending = terminating ? `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}` : undefined;
+  const { why, ...judged }: Readiness = ending
+    ? { reason: 'Terminating', since: deletionRequestedAt(pod), why: ready ? `${ending}, but published as ready` : ending }
+    : readiness(pod, publish);
   return {
     place: ready ? 'ready' : 'not ready',
-    ...(ending ? { reason: 'Terminating', since: deletionRequestedAt(pod) } : readinessReason(pod, publish)),
+    ...judged,
     ...{ serving: serving === true, terminating: terminating === true },
-    why: `${ending ? (ready ? `${ending}, but published as ready` : ending) : readiness(pod, publish)}${without}`,
+    why: `${why}${withoutPorts(missingPorts(pod, ports), ports)}`,
     addresses: endpoint.addresses,
   };
 }
@@ -131,22 +122,26 @@ function deletionRequestedAt({ metadata: { deletionTimestamp = '', deletionGrace
   return Number.isNaN(sinceMs) ? deletionTimestamp : new Date(sinceMs).toISOString().replace('.000Z', 'Z');
 }
 
-function readinessReason(pod: Pod, publish: boolean): Pick<EndpointsVerdict, 'reason' | 'since'> {
-  const condition = readyCondition(pod);
-  const reason = condition?.status === 'True' ? 'Ready' : publish ? 'PublishedNotReady' : 'NotReady';
-  return { reason, ...(condition?.lastTransitionTime && { since: String(condition.lastTransitionTime) }) };
-}
+type Readiness = Pick<PodVerdict<never>, 'reason' | 'since' | 'why'>;
 
-function readiness(pod: Pod, publish: boolean): string {
+function readiness(pod: Pod, publish: boolean): Readiness {
   const condition = readyCondition(pod);
-  const since = condition?.lastTransitionTime ? ` since ${condition.lastTransitionTime}` : '';
-  const state = condition ? `its Ready condition is ${condition.status}${since}` : 'it has no Ready condition';
-  return publish && condition?.status !== 'True' ? `${state}, and the service publishes addresses that are not ready` : state;
+  const since = condition?.lastTransitionTime && String(condition.lastTransitionTime);
+  const why = condition ? `its Ready condition is ${condition.status}${since ? ` since ${since}` : ''}` : 'it has no Ready condition';
+  const reason = condition?.status === 'True' ? 'Ready' : publish ? 'PublishedNotReady' : 'NotReady';
+  const published = reason === 'PublishedNotReady' ? ', and the service publishes addresses that are not ready' : '';
+  return { reason, ...(since && { since }), why: `${why}${published}` };
 }
 
 const missingPorts = (pod: Pod, ports: readonly ServicePort[]): readonly ServicePort[] => ports.filter((port) => findPort(pod, port) === undefined);
 
 const noSuchPort = (ports: readonly ServicePort[]): string =>
   `no container port named ${ports.map((p) => `${p.targetPort}/${p.protocol ?? 'TCP'}`).join(', ')}`;
+
+function withoutPorts(missing: readonly ServicePort[], ports: readonly ServicePort[]): string {
+  if (missing.length === 0) return '';
+  const which = missing.length === ports.length ? 'listed without ports' : `without ${missing.map(portName).join(', ')}`;
+  return `; ${which}: ${noSuchPort(missing)}`;
+}
 
 const portName = (port: ServicePort): string => `port ${port.name || port.port}`;

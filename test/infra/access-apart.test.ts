@@ -50,7 +50,7 @@ const attributes = fc.record(
     api: fc.constant(stolen),
     queues: fc.constant(queues),
     settings: fc.constant('{}'),
-    rebuilding: fc.constant(JSON.stringify({ mode: 'shadow', wasActive: false })),
+    rebuilding: fc.constant(JSON.stringify({ mode: 'shadow' })),
     uid: fc.constant('u'),
   },
   { requiredKeys: ['api', 'queues'] },

@@ -160,7 +160,7 @@ function holds(c: WriteCondition, item: Item | undefined): boolean {
   if ('present' in c) return item?.[c.present] !== undefined;
   if ('attribute' in c) {
     const value = 'than' in c ? item?.[c.than] : c.value;
-    const order = value === undefined ? undefined : compareValues(item?.[c.attribute], value, c.is);
+    const order = value === undefined ? undefined : compareValues(item?.[c.attribute], value);
     if (order === undefined) return false;
     return { '=': order === 0, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[c.is];
   }
@@ -170,11 +170,10 @@ function holds(c: WriteCondition, item: Item | undefined): boolean {
 }
 
 /** Undefined when they do not compare: absent, or of different types. */
-function compareValues(actual: Value | undefined, value: Value, is: string): number | undefined {
-  if (typeof value === 'boolean' && is !== '=') throw new TypeError(`a boolean has no order: ${is}`);
+function compareValues(actual: Value | undefined, value: Value): number | undefined {
   if (typeof actual === 'string' && typeof value === 'string') return compareBytes(actual, value);
   if (typeof actual === 'number' && typeof value === 'number') return actual - value;
-  return actual === value ? 0 : undefined;
+  return undefined;
 }
 
 function changed(item: Item, change: Change): Item {
@@ -210,7 +209,7 @@ function copyValue(name: string, value: Value): Value {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return new Uint8Array(value);
   if (value instanceof Set && value.size > 0) return new Set(value);
-  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError(`attribute ${name} is not a value of the table: ${String(value)}`);
 }
 

@@ -2,8 +2,7 @@
  * Wake-ups of a cluster whose first lists are not complete. No run can begin before, so ingest sends no wake-ups for the inputs that it writes. After the
  * first lists it wakes every service once. Wake-ups for outputs are sent at once, because a walk over the services does not find Endpoints without a Service.
  */
-import { hasSynced, holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns } from '#shared/clusters/mode.ts';
+import { holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -35,8 +34,7 @@ export async function wakeAfterFirstLists(
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);
-    if (!cluster?.lists.suppressesWakeUps || !hasSynced(cluster) || !hasRuns(cluster) || !(await wakeAllAfterFirstLists(deps.table, cluster))) return;
-    const switched = await readCluster(deps.table, id);
+    const switched = cluster && (await wakeAllAfterFirstLists(deps.table, cluster));
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
     deps.log.warn('sweep enqueues the services', { cluster: id, error: String(error) });

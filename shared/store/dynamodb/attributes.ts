@@ -1,4 +1,4 @@
-/** Converts items to DynamoDB's attribute values: S, N, BOOL, B and NS, the five types of the port. */
+/** Converts items to DynamoDB's attribute values: S, N, B and NS, the four types of the port. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '#shared/contract/table-attributes.ts';
 import type { Item, Key, Value } from '../table.ts';
@@ -9,14 +9,8 @@ export function encodeItem(item: Item): Record<string, AttributeValue> {
 
 /** Throws on values that the port does not allow, such as undefined, instead of dropping them silently. */
 export function encodeValue(value: Value): AttributeValue {
-  switch (typeof value) {
-    case 'string':
-      return { S: value };
-    case 'number':
-      return { N: encodeNumber(value) };
-    case 'boolean':
-      return { BOOL: value };
-  }
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return { N: encodeNumber(value) };
   if (value instanceof Uint8Array) return { B: value };
   if (value instanceof Set && value.size > 0) return { NS: [...value].map(encodeNumber) };
   throw new TypeError(`not a value of the table: ${value instanceof Set ? 'an empty set' : String(value)}`);
@@ -29,7 +23,6 @@ export function decodeItem(item: Record<string, AttributeValue>): Item {
 function decodeValue(name: string, value: AttributeValue): Value {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);
-  if (value.BOOL !== undefined) return value.BOOL;
   // The SDK returns a Buffer. As a plain Uint8Array equal bytes compare as equal.
   if (value.B !== undefined) return new Uint8Array(value.B.buffer as ArrayBuffer, value.B.byteOffset, value.B.byteLength);
   if (value.NS !== undefined) return new Set(value.NS.map(Number));

@@ -79,7 +79,7 @@ it('a worker does not take the lease of another worker for its own, after any lo
 
 it('a damaged attribute of the work item, by which each claim is refused, ends the try with an error', async () => {
   const { table, deps, message } = await workFor();
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 9, sl_done: true } });
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 9, sl_done: 'x' } });
   await expect(takeWork(deps, message)).rejects.toThrow('the work item of c ns/svc refuses each claim: an attribute is damaged');
 });
 
