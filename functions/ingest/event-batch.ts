@@ -25,7 +25,6 @@ import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
 import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts';
 import type { IngestDeps } from './batch/ingest-deps.ts';
-import { Room } from './batch/memory-budget.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
@@ -86,15 +85,17 @@ interface Applied {
   readonly marks: readonly MarkApplied[];
 }
 
+/** Large messages come after the others, one after the other. */
+const messagesAtOnce = 10;
+
 /** Phase 1. Never rejects: a message that fails takes no other with it. */
 async function applyMessages(batch: BatchContext, records: readonly EventsRecord[], limit: TimeLimit): Promise<Applied> {
   const { deps, cluster } = batch;
   const { ingest, queue } = limitsOf(deps);
-  const room = new Room(ingest.memoryAtOnce);
   const failed: string[] = [];
-  const marks = await concurrently(10, records, async (record): Promise<MarkApplied | undefined> => {
+  const apply = async (record: EventsRecord): Promise<MarkApplied | undefined> => {
     try {
-      return await room.runWithin(memoryOf(record.body, queue), () => applyInTime(batch, record, limit));
+      return await applyInTime(batch, record, limit);
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, cluster, record, error.message);
@@ -104,7 +105,10 @@ async function applyMessages(batch: BatchContext, records: readonly EventsRecord
       failed.push(record.messageId);
       return undefined;
     }
-  });
+  };
+  const isLarge = ({ body }: EventsRecord): boolean => memoryOf(body, queue) > ingest.memoryAtOnce / messagesAtOnce;
+  const { large = [], others = [] } = Object.groupBy(records, (record) => (isLarge(record) ? 'large' : 'others'));
+  const marks = [...(await concurrently(messagesAtOnce, others, apply)), ...(await concurrently(1, large, apply))];
   return { failed, marks: marks.filter((mark) => mark !== undefined) };
 }
 

@@ -40,7 +40,7 @@ export const ingestDefaults = {
   listTtlSeconds: 3600,
   /** Maximum size of an object's item, bytes. DynamoDB's limit is 400 KB, and it may count the size of numbers differently. */
   maxItemBytes: 399 * 1024,
-  /** Memory for the messages that a worker handles at once, bytes, of its 1024 MB. A larger message is handled alone. */
+  /** Memory for the ten messages that a worker handles at once, bytes, of its 1024 MB. A message above a tenth of it is handled alone. */
   memoryAtOnce: 192 << 20,
   /** Limits of a warm worker's caches for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
   maxSelectorBytes: 64 << 20,

@@ -37,10 +37,14 @@ const maxLevels = 20;
 export const isTooDeep = (value: unknown, levels = maxLevels): boolean =>
   typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
 
-/** Estimates the memory of the decoded message, bytes, which the size of a compressed body does not show. Throws UnreadableMessage. */
+/** Estimates the memory of the decoded message, bytes, which the size of a compressed body does not show. Returns 0 for an unreadable one. */
 export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {
-  const bytes = unfold(body, limits);
-  return 2 * bytes.byteLength + bytesPerValue * checkValues(bytes, limits);
+  try {
+    const bytes = unfold(body, limits);
+    return 2 * bytes.byteLength + bytesPerValue * checkValues(bytes, limits);
+  } catch {
+    return 0;
+  }
 }
 
 /** An empty object in a list takes twice as much, and counts twice because of its brace and its comma. */
