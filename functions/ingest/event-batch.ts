@@ -11,22 +11,21 @@
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { type ClusterRecord, raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
+import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { limitsOf } from '#shared/contract/limits.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { countPodWrite, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
 import { clearUnnotified } from '#shared/store/objects.ts';
-import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
-import { OutOfTime, type TimeLimit, timeLimit } from './batch/batch-deadline.ts';
+import { OutOfTime, timeCheck } from './batch/batch-deadline.ts';
 import type { IngestDeps } from './batch/ingest-deps.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
+import { prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned } from './wake-ups/concerned-services.ts';
@@ -54,10 +53,9 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }
-  const limit = timeLimit(deps.table, deps.now, deadline, limitsOf(deps).ingest.writingShare);
-  const batch = openBatch(deps, cluster, limit.table, ahead);
-  const { failed, marks } = await applyMessages(batch, records, limit);
-  limit.lift();
+  const checkTime = timeCheck(deps.now, deadline, limitsOf(deps).ingest.writingShare);
+  const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects: new BatchEffects(), ahead, checkTime };
+  const { failed, marks } = await applyMessages(batch, records);
   try {
     await notifyServices(batch);
     for (const mark of marks) await mark();
@@ -67,16 +65,6 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
     return records.map((r) => r.messageId);
   }
   return failed;
-}
-
-function openBatch(deps: IngestDeps, cluster: ClusterRecord, limited: Table, ahead: ObjectsAhead): BatchContext {
-  return {
-    deps: { ...deps, table: limited },
-    cluster,
-    store: { table: limited, cluster: cluster.id },
-    effects: new BatchEffects(),
-    ahead,
-  };
 }
 
 interface Applied {
@@ -89,13 +77,13 @@ interface Applied {
 const messagesAtOnce = 10;
 
 /** Phase 1. Never rejects: a message that fails takes no other with it. */
-async function applyMessages(batch: BatchContext, records: readonly EventsRecord[], limit: TimeLimit): Promise<Applied> {
+async function applyMessages(batch: BatchContext, records: readonly EventsRecord[]): Promise<Applied> {
   const { deps, cluster } = batch;
   const { ingest, queue } = limitsOf(deps);
   const failed: string[] = [];
   const apply = async (record: EventsRecord): Promise<MarkApplied | undefined> => {
     try {
-      return await applyInTime(batch, record, limit);
+      return await applyInTime(batch, record);
     } catch (error) {
       if (error instanceof UnreadableMessage) {
         await quarantine(deps, cluster, record, error.message);
@@ -113,10 +101,10 @@ async function applyMessages(batch: BatchContext, records: readonly EventsRecord
 }
 
 /** A message for which the batch has too little time is sent again, and so is done with here. */
-async function applyInTime(batch: BatchContext, record: EventsRecord, limit: TimeLimit): Promise<MarkApplied | undefined> {
+async function applyInTime(batch: BatchContext, record: EventsRecord): Promise<MarkApplied | undefined> {
   const progress: MessageProgress = {};
   try {
-    limit.check();
+    batch.checkTime();
     progress.hasBegun = true;
     return await applyMessage(batch, record, progress);
   } catch (error) {

@@ -10,12 +10,13 @@ import type { ObjectsAhead } from './prefetch-objects.ts';
 
 /** State that the messages of one batch share. */
 export interface BatchContext {
-  /** Its table rejects with OutOfTime once the batch's time for writing is up. */
   readonly deps: IngestDeps;
   readonly cluster: ClusterRecord;
   readonly store: ClusterStore;
   readonly effects: BatchEffects;
   readonly ahead: ObjectsAhead;
+  /** Throws OutOfTime once the batch's time for writing is up. Call it before each object, service and namespace of a message. */
+  readonly checkTime: () => void;
 }
 
 export interface MessageContext extends BatchContext {

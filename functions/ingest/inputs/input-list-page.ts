@@ -59,13 +59,14 @@ const entriesOf = (part: InputListPart, incarnation: number, { asOf, isFirst }: 
   }));
 
 /** The records of the part's key range, by "namespace/name". */
-async function readRange({ store }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<Map<string, ObjectRecord>> {
+async function readRange({ store, checkTime }: MessageContext, { kind, from, to, entries }: InputListPart): Promise<Map<string, ObjectRecord>> {
   if (kind === 'Node' || kind === 'Namespace') return byKey(await readObjects(store, kind, '', rangeWithin('', from, to)));
   if (kind === 'ServiceExport' || kind === 'ServiceImport')
     return byKey(await readObjects(store, kind, '', { ...(from !== '' && { from }), ...(to !== '' && { to }) }));
   const namespaces = await namespacesInRange(store, kind, { from, to });
   const listed = new Set(entries.map((e) => e.namespace));
   const records = await concurrently(8, namespaces, async (ns) => {
+    checkTime();
     const range = rangeWithin(ns.name, from, to);
     const found = await readObjects(store, kind, ns.name, range);
     const isWholeNamespace = range.from === undefined && range.to === undefined;
@@ -95,12 +96,13 @@ async function awaitsOwnList({ deps, cluster, store, incarnation }: MessageConte
   return true;
 }
 
-async function purge({ deps, cluster, store }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
+async function purge({ deps, cluster, store, checkTime }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
   // A later step wakes every Service record, so records of Services that were deleted meanwhile must stay.
   if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.suppressesWakeUps || !hasRuns(cluster))) return;
   const { tombstoneMs } = limitsOf(deps).ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, async (r) => {
+    checkTime();
     if (kind === 'Service') await forgetEndpoints(store, r);
     await purgeTombstone(store, kind, r);
   });

@@ -26,6 +26,7 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
   const inShadow = isShadow(context.cluster);
   const unclear: OutputState[] = [];
   await concurrently(16, entries, async (seen) => {
+    context.checkTime();
     const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
     // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone too.
     const wasImported = kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix);

@@ -34,6 +34,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
   const after = part.progress?.services ?? '';
   const impliedBy = comparisonOf(context, part, version, sources);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
+    context.checkTime();
     const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
     if (done === '' && `${namespace}/` < after) continue;
     const services = (await mayOwn(store, namespace, part, done)).filter((name) => name > done);
@@ -46,7 +47,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 }
 
 /** Returns a function that compares the page with a service's saved outputs in its key range. */
-function comparisonOf({ store, cluster }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
+function comparisonOf({ store, cluster, checkTime }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
   const impliedIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
@@ -60,8 +61,10 @@ function comparisonOf({ store, cluster }: MessageContext, part: OutputListPart, 
         return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
       });
   };
-  return async (namespace: string, service: string): Promise<readonly OutputState[]> =>
-    (await Promise.all(sources.map((source) => impliedIn(source, namespace, service)))).flat();
+  return async (namespace: string, service: string): Promise<readonly OutputState[]> => {
+    checkTime();
+    return (await Promise.all(sources.map((source) => impliedIn(source, namespace, service)))).flat();
+  };
 }
 
 /** In shadow mode the slices of Services that opt in are ours, and the others the cluster's own. */
