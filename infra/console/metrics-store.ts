@@ -58,7 +58,7 @@ const states = new Set([
   'ConcurrentExecutions',
 ]);
 /** Series with a 1 or 0 of each cluster. CloudWatch averages them, because the newest value belongs to one cluster only. */
-const ofTheFleet = new Set<string>(['SilentRelays', 'OpenCircuits', 'ClosedGates', 'SourcesSilent', 'SourcesEvicted'] satisfies MetricName[]);
+const ofTheFleet = new Set<string>(['SilentRelays', 'OpenCircuits', 'SourcesSilent', 'SourcesEvicted'] satisfies MetricName[]);
 const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
 /** Upstream's own metrics keep their names and types. */
 const upstream = ({ name }: Series): UpstreamMetric | undefined => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];

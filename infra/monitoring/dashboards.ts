@@ -74,7 +74,7 @@ export const fleetDashboard: Dashboard = {
         lines('Blocked clusters', 'Count', [
           of('SilentRelays', 'Sum', 'relay silent'),
           of('OpenCircuits', 'Sum', 'circuit open'),
-          of('ClosedGates', 'Sum', 'first lists missing'),
+          of('GateClosed', 'Sum', 'first lists missing'),
         ]),
       ],
     },

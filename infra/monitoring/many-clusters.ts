@@ -25,7 +25,7 @@ export interface ManyClusters {
 export const manyClusters: readonly ManyClusters[] = [
   { id: 'ManyRelaysSilent', metric: 'SilentRelays', periods: 5, datapoints: 3, meaning: 'the relays of many clusters are not heard of' },
   { id: 'ManyCircuitsOpen', metric: 'OpenCircuits', periods: 7, datapoints: 5, meaning: 'many clusters can’t be written to' },
-  { id: 'ManyGatesClosed', metric: 'ClosedGates', periods: 12, datapoints: 10, meaning: 'the first lists of many clusters do not get complete' },
+  { id: 'ManyGatesClosed', metric: 'GateClosed', periods: 12, datapoints: 10, meaning: 'the first lists of many clusters do not get complete' },
 ];
 
 /** 1 while too many clusters are in the state. */

@@ -59,9 +59,8 @@ export const metrics = {
   RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the last heartbeat of the relay' },
   SilentRelays: { unit: 'Count', help: '1 for a cluster whose relay is silent, 0 for any other cluster; no value for a paused cluster' },
   OpenCircuits: { unit: 'Count', help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster' },
-  ClosedGates: { unit: 'Count', help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster' },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
-  GateClosed: { unit: 'Count', help: '1 while the first lists are not complete' },
+  GateClosed: { unit: 'Count', help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster' },
   CredentialExpires: {
     unit: 'Count',
     help: 'days until the token or certificate in a cluster’s secret ends, once an hour; no value if it has no end',

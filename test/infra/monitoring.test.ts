@@ -235,7 +235,7 @@ describe('alarms', () => {
   it.each([
     ['ManyRelaysSilent', 'SilentRelays', 3, 5],
     ['ManyCircuitsOpen', 'OpenCircuits', 5, 7],
-    ['ManyGatesClosed', 'ClosedGates', 10, 12],
+    ['ManyGatesClosed', 'GateClosed', 10, 12],
   ])('%s pages by the clusters that %s has, whichever app deploys them, in %i of %i minutes', (id, metric, datapoints, minutes) => {
     // A hub of constructs: the apps of the clusters' owners name their clusters, and this one names none.
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });

@@ -21,7 +21,6 @@ describe('the state of a cluster', () => {
       RelayHeartbeatAge: 2,
       SilentRelays: 0,
       GateClosed: 0,
-      ClosedGates: 0,
       CircuitOpen: 0,
       OpenCircuits: 0,
       WriterConflict: 0,
@@ -30,7 +29,7 @@ describe('the state of a cluster', () => {
 
   it.each([
     ['its relay is silent', { heartbeatAt: now - 91_000 }, { SilentRelays: 1 }],
-    ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1, ClosedGates: 1 }],
+    ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1 }],
     ['it can’t be written to', circuit('unreachable'), { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 0 }],
     ['it has two writers', conflict, { CircuitOpen: 1, OpenCircuits: 1, WriterConflict: 1 }],
   ])('the state of an active cluster counts when %s', (_, item, states) => {
@@ -49,7 +48,6 @@ describe('the state of a cluster', () => {
       RelayHeartbeatAge: 1,
       SilentRelays: 0,
       GateClosed: 0,
-      ClosedGates: 0,
     });
   });
 
