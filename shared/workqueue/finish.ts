@@ -12,7 +12,7 @@ import type { WorkQueueDeps } from './deps.ts';
 import { type RunRecord, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
-import { delayUntil, newWork, retry } from './rules/message.ts';
+import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
 import { nextState } from './rules/next-state.ts';
 import type { Outcome } from './rules/outcome.ts';
 import type { Claim } from './take.ts';
@@ -130,8 +130,8 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayC
   if (!item) return { kind: 'lease-lost' };
   // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the following one.
   if (item.generation > record.generation) {
-    const wakeUp = { namespace: service.namespace, service: service.name, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
-    await queues.syncs.send([outgoing(newWork(service.cluster, wakeUp, item.generation, deps.now()))]);
+    const message = newWork(service.cluster, wakeUp(service.namespace, service.name), item.generation, deps.now());
+    await queues.syncs.send([outgoing(message)]);
   }
   return { kind: 'done' };
 }

@@ -4,7 +4,7 @@ import type { PodChange } from '#shared/membership/pod-change.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
-import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import type { ObjectsAhead } from './prefetch-objects.ts';
 
@@ -66,13 +66,13 @@ export class BatchEffects {
 
   /** Enqueues the service: by default at once, and with its outputs as they are saved. */
   wake(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
-    this.#wakeUps.add(toWake(namespace, service, options));
+    this.#wakeUps.add(wakeUp(namespace, service, options));
   }
 
   /** Enqueues the service for a change of its inputs, which its export has too. */
   wakeForInput(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
     this.wake(namespace, service, options);
-    this.#inputWakeUps.add(toWake(namespace, service, options));
+    this.#inputWakeUps.add(wakeUp(namespace, service, options));
   }
 
   get wakeUps(): readonly WakeUp[] {
@@ -84,12 +84,3 @@ export class BatchEffects {
     return this.#inputWakeUps.all;
   }
 }
-
-const toWake = (namespace: string, service: string, options: Partial<WakeUp>): WakeUp => ({
-  delaySeconds: 0,
-  readFromApiServer: false,
-  observedAtMs: undefined,
-  ...options,
-  namespace,
-  service,
-});

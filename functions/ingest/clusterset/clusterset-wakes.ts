@@ -13,7 +13,7 @@ import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
-import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from '../wake-ups/selectors.ts';
@@ -46,7 +46,7 @@ async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<B
 async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
   const { cluster, store, effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending)
-    if (kind === 'ServiceExport') wakeUps.add({ ...soon, namespace: record.namespace, service: exportWork(record.name), observedAtMs });
+    if (kind === 'ServiceExport') wakeUps.add(wakeUp(record.namespace, exportWork(record.name), { observedAtMs }));
   const allowed = [...Map.groupBy(woken, (w) => w.namespace)].filter(([namespace]) => mayExport(cluster, namespace));
   await concurrently(8, allowed, async ([namespace, services]) => {
     // Read after the pods were written: an export that is written later reads them itself.
@@ -80,15 +80,14 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
       for await (const services of selectorsOf(batch, namespace))
         for (const { metadata, spec } of services)
           if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
-            wakeUps.add({ ...soon, namespace, service: exportWork(metadata.name), observedAtMs: undefined });
+            wakeUps.add(wakeUp(namespace, exportWork(metadata.name)));
     }
   });
 }
 
 async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
   const { deps, cluster, effects } = batch;
-  const wake = (namespace: string, name: string, delaySeconds = 0): void =>
-    wakeUps.add({ ...soon, delaySeconds, namespace, service: importWork(name), observedAtMs: undefined });
+  const wake = (namespace: string, name: string, delaySeconds = 0): void => wakeUps.add(wakeUp(namespace, importWork(name), { delaySeconds }));
   for (const { namespace, name } of await importsOfNewZones(batch)) wake(namespace, name);
   const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
   for (const { kind, record } of effects.pending) {
@@ -110,5 +109,3 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
 }
 
 const slicesDelaySeconds = 3;
-
-const soon = { delaySeconds: 0, readFromApiServer: false } as const;

@@ -10,6 +10,7 @@ import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
+import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -51,9 +52,7 @@ async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind
 /** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
 async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<void> {
   const { cluster, namespace, name } = service;
-  await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [
-    { namespace, service: name, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined },
-  ]);
+  await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [wakeUp(namespace, name)]);
 }
 
 interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs'> {

@@ -26,23 +26,28 @@ export interface WakeUp {
   readonly pace?: 'leads' | 'follows';
 }
 
+/** Returns a wake-up, by default an immediate one whose run uses the outputs as they are saved. */
+export const wakeUp = (namespace: string, service: string, more: Partial<WakeUp> = {}): WakeUp => ({
+  delaySeconds: 0,
+  readFromApiServer: false,
+  observedAtMs: undefined,
+  ...more,
+  namespace,
+  service,
+});
+
 /**
  * Returns the wake-up of an export that has not changed: its run wakes no importer. The work item stores it like a read of outputs from the API server, which
  * runs of exports never make.
  */
-export const lookOnly = (wakeUp: WakeUp): WakeUp => ({ ...wakeUp, readFromApiServer: true });
+export const lookOnly = (of: WakeUp): WakeUp => ({ ...of, readFromApiServer: true });
 
 /**
  * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an import
  * always reads there, and the run of an export wakes its importers.
  */
-export const wakeNow = (namespace: string, service: string): WakeUp => ({
-  namespace,
-  service,
-  delaySeconds: 0,
-  readFromApiServer: parseWorkName(service).kind === 'service',
-  observedAtMs: undefined,
-});
+export const wakeNow = (namespace: string, service: string): WakeUp =>
+  wakeUp(namespace, service, { readFromApiServer: parseWorkName(service).kind === 'service' });
 
 const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
 
