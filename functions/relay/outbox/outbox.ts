@@ -6,14 +6,15 @@ import { ConditionVariable } from '../runtime/condition-variable.ts';
 import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
 import { dueAtMs } from './due.ts';
 import { ChangeRate } from './gather-window.ts';
-import { KindQueue, type Pending } from './kind-queue.ts';
+import { KindQueue } from './kind-queue.ts';
 
 /**
  * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once; otherwise it gathers
  * entries for a window that grows with the rate of changes (outputs: a second; what the hub wrote itself: ten), so that a busy cluster sends larger messages
  * and not more of them.
  *
- * The outbox repeats a send until the queue accepts it; it drops only messages that the queue will never accept, and logs their objects (delivery.ts).
+ * The outbox repeats a send until the queue accepts it, so a watch resumes at the version read last. The outbox drops only messages that the queue will
+ * never accept, and logs their objects (delivery.ts).
  * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
  */
 export class Outbox {
@@ -47,11 +48,6 @@ export class Outbox {
   /** Records that the kind has been read up to this version, without an entry to send. */
   markRead(kind: Kind, version: string): void {
     this.queueOf(kind).readUpTo = version;
-  }
-
-  /** The version at which a watch may resume: every earlier entry has been accepted by the queue, or waits here. */
-  acceptedUpTo(kind: Kind): string | undefined {
-    return this.queueOf(kind).acceptedUpTo;
   }
 
   get waiting(): number {
@@ -124,7 +120,6 @@ export class Outbox {
 
   /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
   async #sendDue(): Promise<void> {
-    const taken: { readonly queue: KindQueue; readonly pending: readonly Pending[] }[] = [];
     const bodies: string[] = [];
     const nowMs = this.#deps.clock.now();
     const queues = [...this.#queues.values()];
@@ -143,8 +138,6 @@ export class Outbox {
         }
         continue;
       }
-      queue.underWay.add(pending);
-      taken.push({ queue, pending });
       bodies.push(body);
     }
     if (bodies.length > 0) {
@@ -154,7 +147,6 @@ export class Outbox {
       // Rejects when the outbox is closed, or another relay leads: the next session lists.
       await this.deliver(bodies).catch(() => {});
       this.#sendsInFlight--;
-      for (const { queue, pending } of taken) queue.underWay.delete(pending);
     }
     this.#changed.notifyAll();
     this.#scheduleSend();

@@ -64,22 +64,23 @@ export class Reflector {
 
   /** Resolves when the watch cannot be resumed: to true if it had brought events since the list. */
   async #watchUntilGap(signal: AbortSignal): Promise<boolean> {
-    const { clock, outbox } = this.#deps;
+    const { clock } = this.#deps;
+    const queue = this.#deps.outbox.queueOf(this.kind);
     let brought = false;
     let malformedAt: string | undefined;
     let isResumed = false;
     for (let attempt = 0; ; isResumed = true) {
       const openedAt = clock.now();
-      const from = outbox.acceptedUpTo(this.kind) as string;
+      const from = queue.readUpTo as string;
       const progress = { events: 0, begun: false };
       let watchedFrom = Number.POSITIVE_INFINITY;
       try {
         if (isResumed) {
-          const floor = this.#listing.floor(outbox.queueOf(this.kind).readUpTo) ?? from;
+          const floor = this.#listing.floor(from) ?? from;
           this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, signal));
         }
         watchedFrom = clock.now();
-        await readWatch(this.#deps, { kind: this.kind, from, progress, now: (what) => this.#attempts.now(what) }, signal);
+        await readWatch(this.#deps, { kind: this.kind, progress, now: (what) => this.#attempts.now(what) }, signal);
         this.#watched = true;
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
@@ -95,8 +96,8 @@ export class Reflector {
         if (progress.begun || clock.now() - watchedFrom > workedMs) attempt = 0;
         // The watch resumes at the version before an unreadable line. A network error does not repeat: a second unreadable line ends the watch.
         if (e instanceof MalformedAnswer) {
-          if (malformedAt === outbox.queueOf(this.kind).readUpTo) return brought;
-          malformedAt = outbox.queueOf(this.kind).readUpTo;
+          if (malformedAt === queue.readUpTo) return brought;
+          malformedAt = queue.readUpTo;
         }
         await this.#attempts.failed({ verb: 'watch', attempt: attempt++ }, e, signal);
       }

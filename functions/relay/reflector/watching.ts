@@ -14,38 +14,33 @@ export interface WatchProgress {
 
 export interface WatchRequest {
   readonly kind: Kind;
-  readonly from: string;
   /** Filled in as the watch goes on. */
   readonly progress: WatchProgress;
   /** Called with the reader's activity, before and after each event. */
   readonly now: (what: 'watching' | 'waiting') => void;
 }
 
-/** Reads a watch to its end into the outbox. */
+/** Reads a watch, from the version up to which the kind has been read, to its end into the outbox. */
 export async function readWatch(
   { source, outbox, sentIndex, clock, meter }: Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>,
-  { kind, from, progress, now }: WatchRequest,
+  { kind, progress, now }: WatchRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  let position = from;
+  const queue = outbox.queueOf(kind);
   now('watching');
-  for await (const event of source.watch(kind, from, signal)) {
+  for await (const event of source.watch(kind, queue.readUpTo as string, signal)) {
     progress.begun = true;
     now('watching');
-    const { readUpTo = '' } = outbox.queueOf(kind);
+    const readUpTo = queue.readUpTo as string;
     if (event.type === 'BOOKMARK') {
       const version = checkVersion(event.resourceVersion);
-      if (isNewer(position, version)) throw new WentBack(`a bookmark at ${version} after ${position}`);
-      position = version;
-      if (isNewer(version, readUpTo)) outbox.markRead(kind, version);
+      if (isNewer(readUpTo, version)) throw new WentBack(`a bookmark at ${version} after ${readUpTo}`);
+      outbox.markRead(kind, version);
       continue;
     }
     const version = checkVersion(event.object.metadata.resourceVersion);
-    if (!isNewer(version, position)) throw new WentBack(`an event at ${version} after ${position}`);
-    position = version;
+    if (!isNewer(version, readUpTo)) throw new WentBack(`an event at ${version} after ${readUpTo}`);
     progress.events++;
-    // The watch resumes at the version that the queue has accepted, so the outbox has some of the events already.
-    if (!isNewer(version, readUpTo)) continue;
     meter.event(kind, clock.now());
     const entry = sentIndex.onEvent(kind, event, version);
     if (entry) outbox.put(kind, relayKey(event.object), entry, isEcho(kind, event, entry));

@@ -171,7 +171,7 @@ export const relay: Door<HostileServer> = {
     const request = { kind, header, pageSize: new PageSize(defaultLimits.relay), floor: '10', at: undefined, beside: false, onVersion() {} };
     const reading =
       verb === 'watch'
-        ? readWatch({ source, outbox, sentIndex, clock, meter }, { kind, from: '10', progress: { events: 0, begun: false }, now() {} }, stop.signal)
+        ? readWatch({ source, outbox, sentIndex, clock, meter }, { kind, progress: { events: 0, begun: false }, now() {} }, stop.signal)
         : listAll({ source, sentIndex, meter, log: silent, newId: () => 'l' }, request, send, stop.signal);
     const error: unknown = await reading.then(
       () => undefined,
