@@ -28,7 +28,6 @@ export interface RelayOptions {
   readonly resyncMs?: number;
   /** How long the outbox may still drain after the relay was stopped. */
   readonly drainMs?: number;
-  readonly failFast?: boolean;
   /** Watch what exports and imports across clusters need as well. */
   readonly clusterset?: boolean;
 }

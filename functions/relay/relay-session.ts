@@ -40,7 +40,7 @@ export class Session {
     this.#deps = deps;
     const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, base, ...(wentBackAt !== undefined && { wentBackAt }) };
     this.outbox = new Outbox(deps, header);
-    const { outputs, resyncMs, failFast, clusterset } = options;
+    const { outputs, resyncMs, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     this.#sentIndex = sentIndex;
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
@@ -48,7 +48,7 @@ export class Session {
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
-      return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind, failFast });
+      return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind });
     });
     const optional = clusterset ? clustersetKinds : [];
     this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { base, resyncMs }));

@@ -11,7 +11,6 @@ export interface RelaySettings {
   readonly port: number;
   /** Address to listen on. Undefined: every address of the pod, which the kubelet probes by one of them. A local run listens on the loopback interface. */
   readonly host: string | undefined;
-  readonly failFast: boolean;
   readonly clusterset: boolean;
   /** Undefined: a single relay, which always leads. */
   readonly lease: LeaseName | undefined;
@@ -51,7 +50,6 @@ export function readSettings(env: Env): RelaySettings {
     port: number(relayEnv.port, 8080, 0, 65_535),
     // An undefined host lets Node choose: "::", or 0.0.0.0 on a kernel without IPv6 (ipv6.disable=1).
     host: env[relayEnv.host] || (env[relayEnv.connectionFile] ? '127.0.0.1' : undefined),
-    failFast: env[relayEnv.failFast] === '1',
     clusterset: env[relayEnv.clusterset] === '1',
     lease: leaseName(env[relayEnv.lease], wrong),
     api: apiSettings(env, wrong),

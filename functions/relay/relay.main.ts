@@ -1,4 +1,4 @@
-/** The program that runs in each cluster. Exit codes: 0 stopped by a signal, 1 cannot run, 3 refused by the API server (RELAY_FAIL_FAST=1). */
+/** The program that runs in each cluster. Exit codes: 0 stopped by a signal, 1 cannot run. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -16,7 +16,6 @@ import { Relay } from './relay.ts';
 import { readSettings } from './relay-settings.ts';
 import { systemClock } from './runtime/clock.ts';
 import { Meter } from './runtime/meter.ts';
-import { NotAuthorised } from './runtime/relay-errors.ts';
 import { crdGuard } from './source/crd-guard.ts';
 import { httpWatchSource } from './source/watch-source-http.ts';
 
@@ -67,8 +66,6 @@ try {
   log.info('relay stopped', { cluster: settings.cluster });
   process.exit(0);
 } catch (e) {
-  const { message } = e as Error;
-  const refused = e instanceof NotAuthorised ? { status: e.status, verb: e.verb, resource: e.resource } : {};
-  log.error('relay cannot run', { fatal: true, reason: message, ...refused });
-  process.exit(e instanceof NotAuthorised ? 3 : 1);
+  log.error('relay cannot run', { fatal: true, reason: (e as Error).message });
+  process.exit(1);
 }

@@ -28,7 +28,6 @@ export class Relay {
   /** Aborted when another relay leads; undefined in a standby. */
   #term: AbortController | undefined;
   #session: Session | undefined;
-  #everListed = false;
   /** By kind, of the cluster with this uid (reflector-deps.ts). */
   readonly #answered = new Map<Kind, string>();
   #uid: string | undefined;
@@ -39,11 +38,11 @@ export class Relay {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
     const { resyncMs } = limitsOf(deps).relay;
-    this.#options = { resyncMs, drainMs: 4_000, failFast: false, clusterset: false, ...options };
+    this.#options = { resyncMs, drainMs: 4_000, clusterset: false, ...options };
     if (!deps.election) this.#term = new AbortController();
   }
 
-  /** Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with UnorderedVersions or NotAuthorised. */
+  /** Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with UnorderedVersions. */
   async run(stop: AbortSignal): Promise<void> {
     const { election } = this.#deps;
     const ended = new AbortController();
@@ -115,14 +114,13 @@ export class Relay {
   /** Rejects with NotLeading when the term ends. */
   async #runSession(term: AbortController, stop: AbortSignal): Promise<void> {
     const { election, log, meter } = this.#deps;
-    const failFast = this.#options.failFast && !this.#everListed;
     const over = AbortSignal.any([stop, term.signal]);
-    const identity = await identify(this.#deps, failFast, over);
+    const identity = await identify(this.#deps, over);
     if (identity.uid !== this.#uid) this.#answered.clear();
     this.#uid = identity.uid;
     const ended = new AbortController();
     const maySend = election && (() => this.#isIn(term, election));
-    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, { ...this.#options, failFast }, identity, this.#wentBackAt);
+    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, this.#options, identity, this.#wentBackAt);
     this.#session = session;
     meter.count('relay_sessions_total');
     const work = session.run(AbortSignal.any([over, ended.signal]));
@@ -132,9 +130,7 @@ export class Relay {
     try {
       await Promise.race([work, reopened]);
     } finally {
-      const hasListed = session.reflectors.every((r) => r.isListed);
-      this.#everListed ||= hasListed;
-      if (hasListed) this.#wentBackAt = undefined;
+      if (session.reflectors.every((r) => r.isListed)) this.#wentBackAt = undefined;
       ended.abort(new Error('the session is over'));
       if (term.signal.aborted) session.outbox.close();
       const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));

@@ -65,7 +65,6 @@ export function relayProcess(hub: LocalHub, cluster: string, { mode, takesPart }
       [relayEnv.outputs]: mode === 'shadow' ? 'full' : 'metadata',
       ...(takesPart && { [relayEnv.clusterset]: '1' }),
       [relayEnv.port]: '0',
-      [relayEnv.failFast]: '1',
       [relayEnv.connectionFile]: hub.connections.of(cluster),
       // The relay's image has the same limits. Without them the garbage of lists stays in memory for a while.
       NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',

@@ -24,6 +24,7 @@ import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
 import { rangesOfNodes, refuseOverlap } from './pod-ranges.ts';
 import { prepareHub } from './prepare-hub.ts';
+import { refuseMissingRights } from './read-rights.ts';
 import { refuseSecondWriter } from './second-writer.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
@@ -84,6 +85,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       start(queuesProcess(join(dataDir, 'queues'))).ready,
       source.connect(start),
     ]);
+    if (options.kubeconfig) await refuseMissingRights(connections);
     if (joinsSet(clusterset) && !clusterset.allowOverlap) refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
     const files = connectionFiles(own);
     await files.write(connections);

@@ -33,9 +33,6 @@ export interface Child {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Exit code of a child that must not be restarted. Its last line has the reason. */
-export const exitFatal = 3;
-
 /** Number of early ends after which a child is not restarted any more. */
 const maxEarlyExits = 5;
 const settledMs = 10_000;
@@ -82,10 +79,6 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks, nodeFlags: r
   function ended(code: number | null, signal: NodeJS.Signals | null, livedMs: number): void {
     if (stopping) return;
     const how = signal ?? `exit code ${code}`;
-    if (code === exitFatal) {
-      hooks.onFatal(`${spec.name}: ${reason(lastLines) ?? how}`);
-      return;
-    }
     earlyExits = livedMs < settledMs ? earlyExits + 1 : 0;
     // A killed child is restarted without limit, because the fault is not its own.
     if (earlyExits >= maxEarlyExits && signal === null) {
@@ -125,12 +118,6 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks, nodeFlags: r
 function reason(lines: readonly string[]): string | undefined {
   const logged = lines.map(parseLogLine).filter((l) => l !== undefined);
   const fatal = logged.findLast((l) => l['fatal'] === true);
-  if (fatal) return describeFatal(fatal);
+  if (fatal) return String(fatal['reason']);
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.findLast((line) => line.trim() !== '');
-}
-
-function describeFatal({ reason, status, verb, resource }: { readonly [field: string]: unknown }): string {
-  if (status === 403) return `the API server forbids us to ${verb} ${resource} (403 Forbidden): grant it to this user and start again`;
-  if (status === 401) return `the API server does not accept these credentials (401 Unauthorized, to ${verb} ${resource})`;
-  return String(reason);
 }

@@ -21,8 +21,6 @@ export const relayEnv = {
   connectionFile: 'KUBE_CONNECTION_FILE',
   /** `1`: the relay also watches Namespaces, ServiceExports and ServiceImports (docs/clusterset.md). */
   clusterset: 'RELAY_CLUSTERSET',
-  /** `1`: the relay exits with code 3 if the API server refuses the first list, instead of waiting for its rights. */
-  failFast: 'RELAY_FAIL_FAST',
 } as const;
 
 export const hubEnv = {

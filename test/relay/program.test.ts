@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectProxy } from '#test/support/connect-proxy.ts';
-import { FaultyApi, refuse } from '#test/support/faulty-api.ts';
+import { FaultyApi } from '#test/support/faulty-api.ts';
 import { former } from '#test/unit/cluster-api/key-pairs.ts';
 
 let api: FaultyApi;
@@ -68,15 +68,6 @@ it('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () =
   const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly family: string } };
   expect(address.family).toBe('IPv4');
   expect((await fetch(`http://127.0.0.1:${address.port}/healthz`)).status).toBe(200);
-});
-
-it('refused at the start with fail-fast: one fatal line with verb and resource, exit code 3', async () => {
-  api.next('look services', refuse(403, 'Forbidden'), 10);
-  const { code, lines } = startRelay({ RELAY_FAIL_FAST: '1' });
-  expect(await code).toBe(3);
-  expect(lines.filter((l) => l['fatal'])).toMatchObject([
-    { verb: 'list', resource: 'services', status: 403, reason: expect.stringContaining('not authorised: list services') },
-  ]);
 });
 
 it('without its queue the relay is alive but not ready, reports this in metrics, and ends in time', async () => {

@@ -4,7 +4,7 @@ import type { Kind } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Meter } from '../runtime/meter.ts';
-import { ClusterReplaced, isMissingKind, isRefused, NotAuthorised, retryDelayMs } from '../runtime/relay-errors.ts';
+import { ClusterReplaced, isMissingKind, isRefused, retryDelayMs } from '../runtime/relay-errors.ts';
 import { UnorderedVersions } from '../source/resource-version.ts';
 import type { ReflectorOptions } from './reflector-deps.ts';
 
@@ -21,7 +21,7 @@ export interface Attempt {
   readonly purpose?: Purpose;
 }
 
-type AttemptsOptions = Pick<ReflectorOptions, 'failFast' | 'onMissing'>;
+type AttemptsOptions = Pick<ReflectorOptions, 'onMissing'>;
 
 interface AttemptsDeps {
   readonly clock: Clock;
@@ -64,11 +64,10 @@ export class Attempts {
     await this.pause(e, failed, signal);
   }
 
-  /** Throws the error again if no retry can fix it. `begun` is true after a list or watch that the API server did not refuse. */
-  rethrowIfOver(e: unknown, verb: 'list' | 'watch', begun: boolean, signal: AbortSignal): void {
+  /** Throws the error again if no retry can fix it. */
+  rethrowIfOver(e: unknown, signal: AbortSignal): void {
     signal.throwIfAborted();
     if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;
-    if (this.#options.failFast && !begun && isRefused(e)) throw new NotAuthorised(verb, resources[this.#kind].plural, e);
   }
 
   async pause(e: unknown, { attempt, purpose }: Omit<Attempt, 'verb'>, signal: AbortSignal): Promise<void> {

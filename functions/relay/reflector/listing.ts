@@ -36,7 +36,7 @@ export class Listing {
         await listMutex.run(() => this.#listOnce(purpose, attempt, signal), signal);
         return;
       } catch (e) {
-        this.#attempts.rethrowIfOver(e, 'list', this.newest !== undefined, signal);
+        this.#attempts.rethrowIfOver(e, signal);
         // The version or continue token was too old: the first retry is immediate, from a newer state.
         if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose }, e, signal);
       }

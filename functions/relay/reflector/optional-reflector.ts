@@ -18,10 +18,10 @@ export class OptionalReflector {
   readonly #options: ReflectorOptions;
   #reflector: Reflector | undefined;
 
-  constructor(kind: ClustersetKind, deps: ReflectorDeps, options: Omit<ReflectorOptions, 'failFast' | 'onMissing'>) {
+  constructor(kind: ClustersetKind, deps: ReflectorDeps, options: Omit<ReflectorOptions, 'onMissing'>) {
     this.kind = kind;
     this.#deps = deps;
-    this.#options = { ...options, failFast: false };
+    this.#options = options;
   }
 
   /** The newest version read; undefined while the kind is not served. */

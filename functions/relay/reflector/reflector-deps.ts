@@ -33,8 +33,6 @@ export interface ReflectorOptions {
   /** The session's base. */
   readonly base: string;
   readonly resyncMs: number;
-  /** Reject instead of waiting when the API server refuses the first list or watch. */
-  readonly failFast: boolean;
   /** For an optional kind: called when the API server does not serve it any more. */
   readonly onMissing?: () => void;
 }

@@ -20,8 +20,6 @@ export class Reflector {
   readonly #deps: ReflectorDeps;
   readonly #attempts: Attempts;
   readonly #listing: Listing;
-  /** A watch was tried and not refused. A refusal after that is of an API server that starts again, and does not know its rules yet. */
-  #watched = false;
 
   constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions) {
     this.kind = kind;
@@ -30,7 +28,7 @@ export class Reflector {
     this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 
-  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions, NotAuthorised. */
+  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#listing.list('first', signal);
     await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal)]);
@@ -81,13 +79,10 @@ export class Reflector {
         }
         watchedFrom = clock.now();
         await readWatch(this.#deps, { kind: this.kind, progress, now: (what) => this.#attempts.now(what) }, signal);
-        this.#watched = true;
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
-        this.#watched ||= progress.begun;
-        this.#attempts.rethrowIfOver(e, 'watch', this.#watched, signal);
-        this.#watched = true;
+        this.#attempts.rethrowIfOver(e, signal);
         if (isExpired(e) || e instanceof WentBack || hasCause(e, 'ResourceVersionTooLarge')) {
           this.#deps.log.warn('watch cannot be resumed', { kind: this.kind, from, error: String(e) });
           return brought || progress.events > 0;

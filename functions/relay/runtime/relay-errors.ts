@@ -23,21 +23,6 @@ export class WentBack extends Error {
   override readonly name = 'WentBack';
 }
 
-/** The API server refuses the relay's first call, and a retry is not expected to help. */
-export class NotAuthorised extends Error {
-  override readonly name = 'NotAuthorised';
-  readonly status: number;
-  readonly verb: string;
-  readonly resource: string;
-
-  constructor(verb: string, resource: string, cause: ClusterApiError) {
-    super(`not authorised: ${verb} ${resource}: ${cause.message}`, { cause });
-    this.status = cause.status;
-    this.verb = verb;
-    this.resource = resource;
-  }
-}
-
 export const isRefused = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
 
 /** Returns true if the API server does not serve the kind: a served collection is never "not found". */

@@ -4,21 +4,6 @@ import { onStop, portOf, report, writeLine } from '#infra/local/child-process.ts
 
 const [behaviour = 'serve'] = process.argv.slice(2);
 switch (behaviour) {
-  case 'forbidden':
-    writeLine(
-      JSON.stringify({
-        level: 'error',
-        message: 'list refused',
-        fatal: true,
-        reason: 'x',
-        status: 403,
-        verb: 'list',
-        resource: 'pods',
-        cluster: 'c1',
-      }),
-    );
-    process.exitCode = 3;
-    break;
   case 'broken':
     throw new TypeError('no such module');
   default: {

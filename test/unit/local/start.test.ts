@@ -65,7 +65,7 @@ it('start runs until Ctrl-C: it gets ready, serves health and metrics, and ends 
   expect(run.out()).not.toMatch(/error/i);
 }, 90_000);
 
-// A missing right (403) is reported in the same way: supervisor.test.ts, relay/program.test.ts.
+// A missing right (403) is reported in the same way: read-rights.test.ts.
 it('an API server that answers 401 Unauthorized is one clear line and exit code 1', { timeout: 60_000 }, async () => {
   const [code, reason] = [401, 'Unauthorized'];
   const server = createServer((_, response) => {
@@ -76,7 +76,7 @@ it('an API server that answers 401 Unauthorized is one clear line and exit code 
   cleanUps.push(() => server.close());
   const run = start(['--kubeconfig', await kubeconfig(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)]);
   expect(await run.ended).toBe(1);
-  expect(run.out()).toMatch(/^error: relay dev: the API server does not accept these credentials \(401 Unauthorized, to \w+ \w+\)$/m);
+  expect(run.out()).toMatch(/^error: cluster dev: the API server does not accept these credentials \(401 Unauthorized, to get namespaces\)$/m);
   expect(run.out()).not.toMatch(/^\s+at /m);
 });
 

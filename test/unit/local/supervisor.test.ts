@@ -90,12 +90,6 @@ it.concurrent('kills a child that does not end', async (test) => {
   expect(isAlive(child.pid as number)).toBe(false);
 });
 
-it.concurrent('the supervisor prints the missing right in one line when a child ends with it', async (test) => {
-  const { expect } = test;
-  const { fatal } = start(test, fake('forbidden'));
-  await expect.poll(() => fatal).toEqual(['fake: the API server forbids us to list pods (403 Forbidden): grant it to this user and start again']);
-});
-
 it.concurrent('gives up on a child that keeps failing, with its reason', { timeout: 60_000 }, async (test) => {
   const { expect } = test;
   const { fatal, child } = start(test, fake('broken'));
