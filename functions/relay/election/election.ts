@@ -1,17 +1,12 @@
 /** The Lease by which one of a cluster's relays leads: takes it, renews it and gives it back. */
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
-import type { Log } from '#shared/telemetry/port.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
+import { sleep } from '../runtime/clock.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { type ElectionState, freeAtMs, type Lease, nextStep } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
 
-export interface ElectionDeps {
+export interface ElectionDeps extends Runtime {
   readonly store: LeaseStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-  readonly limits?: Limits;
   /** Unique to this process. */
   readonly id: string;
 }

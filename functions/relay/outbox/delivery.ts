@@ -1,19 +1,15 @@
 /** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. */
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
-import type { Fields, Log } from '#shared/telemetry/port.ts';
-import { type Clock, sleep, unlessAborted } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
+import type { Fields } from '#shared/telemetry/port.ts';
+import { sleep, unlessAborted } from '../runtime/clock.ts';
 import { backoffMs } from '../runtime/relay-errors.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
-export interface OutboxDeps {
+export interface OutboxDeps extends Runtime {
   readonly queue: MessageQueue;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-  readonly limits?: Limits;
   /** Evaluated just before each send; absent without an election. */
   readonly maySend?: () => boolean;
 }

@@ -1,11 +1,9 @@
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import { limitsOf } from '#shared/contract/limits.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { Kind, OutputKind, Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
-import type { Log } from '#shared/telemetry/port.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { isOwnImportWrite } from './own-write.ts';
@@ -13,12 +11,8 @@ import { projectionHash } from './projection-hash.ts';
 
 type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
 
-export interface SentIndexDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
+export interface SentIndexDeps extends Runtime {
   readonly outputs: Outputs;
-  readonly limits?: Limits;
 }
 
 /**

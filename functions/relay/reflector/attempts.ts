@@ -1,10 +1,9 @@
 /** One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the reflector is doing now. */
 import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { Log } from '#shared/telemetry/port.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
+import { sleep } from '../runtime/clock.ts';
 import { ClusterReplaced, isMissingKind, isRefused, retryDelayMs } from '../runtime/relay-errors.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { UnorderedVersions } from '../source/resource-version.ts';
 import type { ReflectorOptions } from './reflector-deps.ts';
 
@@ -23,20 +22,14 @@ export interface Attempt {
 
 type AttemptsOptions = Pick<ReflectorOptions, 'onMissing'>;
 
-interface AttemptsDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-}
-
 /** Failures and retries of one kind's lists and watches, and the reflector's activity. */
 export class Attempts {
   readonly #kind: Kind;
-  readonly #deps: AttemptsDeps;
+  readonly #deps: Runtime;
   readonly #options: AttemptsOptions;
   #activity: { readonly what: Activity; readonly sinceMs: number };
 
-  constructor(kind: Kind, deps: AttemptsDeps, options: AttemptsOptions) {
+  constructor(kind: Kind, deps: Runtime, options: AttemptsOptions) {
     this.#kind = kind;
     this.#deps = deps;
     this.#options = options;

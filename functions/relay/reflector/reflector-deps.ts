@@ -1,22 +1,16 @@
 /** Dependencies of a reflector, the list and watch of one kind. Its session provides them. */
-import type { Limits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { Log } from '#shared/telemetry/port.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { SentIndex } from '../projection/sent-index.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Meter } from '../runtime/meter.ts';
 import type { Mutex } from '../runtime/mutex.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { IdentityCheck } from '../source/identity-check.ts';
 import type { WatchSource } from '../source/watch-source.ts';
 
-export interface ReflectorDeps {
+export interface ReflectorDeps extends Runtime {
   readonly source: WatchSource;
   readonly outbox: Outbox;
   readonly sentIndex: SentIndex;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
   /** One list at a time in the whole relay: a page takes megabytes. */
   readonly listMutex: Mutex;
   readonly identityCheck: IdentityCheck;
@@ -26,7 +20,6 @@ export interface ReflectorDeps {
    */
   readonly answered: Map<Kind, string>;
   readonly newId: () => string;
-  readonly limits?: Limits;
 }
 
 export interface ReflectorOptions {

@@ -1,8 +1,8 @@
 /** The identity of the cluster and its version at the begin of a session, and the check before a relay may lead. */
 import { kinds } from '#shared/kube/types.ts';
-import type { Log } from '#shared/telemetry/port.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
+import { sleep } from '../runtime/clock.ts';
 import { retryDelayMs } from '../runtime/relay-errors.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { checkVersion, UnorderedVersions } from './resource-version.ts';
 import type { WatchSource } from './watch-source.ts';
 
@@ -13,10 +13,8 @@ export interface Identity {
   readonly base: string;
 }
 
-interface IdentifyDeps {
+interface IdentifyDeps extends Runtime {
   readonly source: WatchSource;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Reads the cluster's identity and current version. Rejects with UnorderedVersions. */
