@@ -4,7 +4,6 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { ConditionVariable } from '../runtime/condition-variable.ts';
 import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
-import { dueAtMs } from './due.ts';
 import { ChangeRate } from './gather-window.ts';
 import { KindQueue } from './kind-queue.ts';
 
@@ -114,8 +113,17 @@ export class Outbox {
     this.#timer = { atMs: dueAtMs, cancel };
   }
 
+  /** Returns the time at which the waiting entries of a kind are to be sent: at once if they fill a message. */
   #dueAtMs(queue: KindQueue, nowMs: number): number {
-    return dueAtMs(queue, { nowMs, sentAtMs: this.#sentAtMs[queue.group], rate: this.#rate, mayWait: this.#hurries === 0 }, this.#limits);
+    const { messageEntries, messageBytes, gatherOutputsMs, gatherEchoesMs } = this.#limits;
+    if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
+    const sentAtMs = this.#sentAtMs[queue.group];
+    const { waitingSinceMs = Number.NEGATIVE_INFINITY } = queue;
+    // A clock that was set back must not delay a send.
+    const isSetBack = Math.max(sentAtMs, waitingSinceMs) > nowMs;
+    if (queue.waiting.size >= messageEntries || queue.bytes >= messageBytes || isSetBack) return Number.NEGATIVE_INFINITY;
+    if (queue.hasEchoesAlone && this.#hurries === 0) return waitingSinceMs + gatherEchoesMs;
+    return sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, this.#limits) : gatherOutputsMs);
   }
 
   /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
