@@ -20,16 +20,14 @@ export interface Attempt {
   readonly purpose?: Purpose;
 }
 
-type AttemptsOptions = Pick<ReflectorOptions, 'onMissing'>;
-
 /** Failures and retries of one kind's lists and watches, and the reflector's activity. */
 export class Attempts {
   readonly #kind: Kind;
   readonly #deps: Runtime;
-  readonly #options: AttemptsOptions;
+  readonly #options: ReflectorOptions;
   #activity: { readonly what: Activity; readonly sinceMs: number };
 
-  constructor(kind: Kind, deps: Runtime, options: AttemptsOptions) {
+  constructor(kind: Kind, deps: Runtime, options: ReflectorOptions) {
     this.#kind = kind;
     this.#deps = deps;
     this.#options = options;
@@ -53,14 +51,13 @@ export class Attempts {
     meter.add('relay_watch_errors_total', this.#kind);
     const reason = isRefused(e) ? `not authorised: ${verb} ${plural}` : String(e);
     log.warn('list or watch failed', { kind: this.#kind, verb, resource: plural, attempt, reason, error: e });
-    if (isMissingKind(e)) this.#options.onMissing?.();
     await this.pause(e, failed, signal);
   }
 
   /** Throws the error again if no retry can fix it. */
   rethrowIfOver(e: unknown, signal: AbortSignal): void {
     signal.throwIfAborted();
-    if (e instanceof ClusterReplaced || e instanceof UnorderedVersions) throw e;
+    if (e instanceof ClusterReplaced || e instanceof UnorderedVersions || (this.#options.isOptional && isMissingKind(e))) throw e;
   }
 
   async pause(e: unknown, { attempt, purpose }: Omit<Attempt, 'verb'>, signal: AbortSignal): Promise<void> {

@@ -5,8 +5,8 @@ import { isMissingKind } from '../runtime/relay-errors.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 
-/** How often a cluster without the kind is asked for it. */
-const probeMs = 60_000;
+/** How often a kind that the cluster does not serve is listed again. */
+const relistMs = 60_000;
 
 /**
  * Watches the kind while the cluster serves it. The relay is ready without it. It sends nothing of a kind that is not served: a missing kind does not mean
@@ -18,10 +18,10 @@ export class OptionalReflector {
   readonly #options: ReflectorOptions;
   #reflector: Reflector | undefined;
 
-  constructor(kind: ClustersetKind, deps: ReflectorDeps, options: Omit<ReflectorOptions, 'onMissing'>) {
+  constructor(kind: ClustersetKind, deps: ReflectorDeps, options: ReflectorOptions) {
     this.kind = kind;
     this.#deps = deps;
-    this.#options = options;
+    this.#options = { ...options, isOptional: true };
   }
 
   /** The newest version read; undefined while the kind is not served. */
@@ -29,46 +29,23 @@ export class OptionalReflector {
     return this.#reflector?.high;
   }
 
+  /** Has the first list been sent since the cluster serves the kind? */
   get isServed(): boolean {
-    return this.#reflector !== undefined;
+    return this.#reflector?.isListed ?? false;
   }
 
   /** Runs until the signal is aborted. Rejects as a Reflector does. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
-    for (let wasServed = true; ; wasServed = false) {
-      if (await this.#canBeListed(signal)) {
-        log.info('kind is served by the cluster', { kind: this.kind });
-        wasServed = true;
-        await this.#reflectWhileServed(signal);
-      }
-      if (wasServed) log.warn('kind is not served by the cluster: asked for it again each minute', { kind: this.kind });
-      await sleep(clock, probeMs, signal);
-    }
-  }
-
-  async #reflectWhileServed(signal: AbortSignal): Promise<void> {
-    const missing = new AbortController();
-    const both = AbortSignal.any([signal, missing.signal]);
-    this.#reflector = new Reflector(this.kind, this.#deps, { ...this.#options, onMissing: () => missing.abort(new Error('kind is not served')) });
-    try {
-      await this.#reflector.run(both);
-    } catch (e) {
+    for (let isFirst = true; ; isFirst = false) {
+      const reflector = new Reflector(this.kind, this.#deps, this.#options);
+      this.#reflector = reflector;
+      const error = await reflector.run(signal).catch((e: unknown) => e);
       signal.throwIfAborted();
-      if (!missing.signal.aborted) throw e;
-    } finally {
+      if (!isMissingKind(error)) throw error;
       this.#reflector = undefined;
-    }
-  }
-
-  /** Returns false only if the kind is missing. The reflector handles an API server that does not answer or refuses. */
-  async #canBeListed(signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#deps.source.list(this.kind, { limit: 1 }, signal);
-      return true;
-    } catch (e) {
-      signal.throwIfAborted();
-      return !isMissingKind(e);
+      if (isFirst || reflector.isListed) log.warn('kind is not served by the cluster: listed again each minute', { kind: this.kind });
+      await sleep(clock, relistMs, signal);
     }
   }
 }

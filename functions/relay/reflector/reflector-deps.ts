@@ -26,6 +26,6 @@ export interface ReflectorOptions {
   /** The session's base. */
   readonly base: string;
   readonly resyncMs: number;
-  /** For an optional kind: called when the API server does not serve it any more. */
-  readonly onMissing?: () => void;
+  /** The reflector rejects if the API server does not serve the kind. */
+  readonly isOptional?: boolean;
 }

@@ -28,10 +28,16 @@ export class Reflector {
     this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 
-  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix: ClusterReplaced, UnorderedVersions. */
+  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix (attempts.ts). */
   async run(signal: AbortSignal): Promise<void> {
     await this.#listing.list('first', signal);
-    await Promise.all([this.#watchForEver(signal), this.#listing.repairForEver(signal)]);
+    const ended = new AbortController();
+    const either = AbortSignal.any([signal, ended.signal]);
+    try {
+      await Promise.all([this.#watchForEver(either), this.#listing.repairForEver(either)]);
+    } finally {
+      ended.abort(new Error('the reflector has ended'));
+    }
   }
 
   /** Has the first list been sent? */
