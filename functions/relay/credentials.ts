@@ -1,10 +1,9 @@
 /** Reads the relay's connection to its API server, and its token, from files that the kubelet or a local run replaces. */
-import { readFile } from 'node:fs/promises';
-import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
+import { type Connection, cachedFile, type TokenSource } from '#shared/cluster-api/connection.ts';
 import type { ApiSettings } from './relay-settings.ts';
 
 /** A projected token lives an hour and is replaced long before; a kubelet writes it within a minute. */
-const freshForMs = 60_000;
+const maxAgeMs = 60_000;
 
 export interface Credentials {
   readonly connection: () => Promise<Connection>;
@@ -15,22 +14,11 @@ export interface Credentials {
 /** Files are read again at most once a minute, and at once when the API server has refused the token. */
 export function fileCredentials(api: ApiSettings, now: () => number): Credentials {
   if ('connectionFile' in api) {
-    const file = cachedFile(api.connectionFile, now, (text) => JSON.parse(text) as Connection);
+    const file = cachedFile(api.connectionFile, now, maxAgeMs, (text) => JSON.parse(text) as Connection);
     return { connection: () => file(false), token: async (refresh) => (await file(refresh)).token };
   }
   const { url, caFile, tokenFile } = api;
-  const ca = caFile === undefined ? undefined : cachedFile(caFile, now, (text) => ({ server: url, ca: text }));
-  const token = tokenFile === undefined ? undefined : cachedFile(tokenFile, now, (text) => text.trim());
+  const ca = caFile === undefined ? undefined : cachedFile(caFile, now, maxAgeMs, (text) => ({ server: url, ca: text }));
+  const token = tokenFile === undefined ? undefined : cachedFile(tokenFile, now, maxAgeMs, (text) => text.trim());
   return { connection: () => (ca ? ca(false) : Promise.resolve({ server: url })), ...(token && { token }) };
-}
-
-function cachedFile<T>(path: string, now: () => number, parse: (text: string) => T): (refresh: boolean) => Promise<T> {
-  let cached: { readonly text: string; readonly value: T; readonly untilMs: number } | undefined;
-  return async (refresh) => {
-    if (cached && !refresh && now() < cached.untilMs) return cached.value;
-    const text = await readFile(path, 'utf8');
-    // The same text keeps its object, because another object would open new connections.
-    cached = { text, value: cached?.text === text ? cached.value : parse(text), untilMs: now() + freshForMs };
-    return cached.value;
-  };
 }

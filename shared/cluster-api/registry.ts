@@ -1,9 +1,8 @@
 /** The way to each cluster's API, made when it is first needed and kept by a warm worker. */
-import { readFile } from 'node:fs/promises';
 import type { ApiAccess, ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
 import type { Access } from './cluster-credentials.ts';
-import type { Connection, TokenSource } from './connection.ts';
+import { type Connection, cachedFile, type TokenSource } from './connection.ts';
 import { type AwsCredentials, eksToken } from './eks-token.ts';
 import { ClusterApiError } from './errors.ts';
 import { type HttpsClusterApi, httpsClusterApi } from './https.ts';
@@ -92,10 +91,8 @@ async function connect(options: RegistryOptions, cluster: ClusterRecord): Promis
     ...(proxyEnv && { proxyEnv }),
   };
   if (connectionsFile !== undefined) {
-    return httpsClusterApi(
-      recently(options.now, () => localConnection(connectionsFile, cluster.id)),
-      clientOptions,
-    );
+    const file = cachedFile(connectionsFile, options.now, 1_000, (text) => localConnection(connectionsFile, text, cluster.id));
+    return httpsClusterApi(() => file(false), clientOptions);
   }
   const { api } = cluster;
   if (!api) throw new ClusterApiError(`cluster ${cluster.id} has no API access: only shadow is possible`, {});
@@ -135,23 +132,8 @@ function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['a
   };
 }
 
-/** Reads at most once a second. A file for every request would be too often, and a renewed token may be used a second late. */
-function recently<T>(now: () => number, read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly atMs: number; readonly value: Promise<T> } | undefined;
-  return () => {
-    if (last && now() - last.atMs < 1_000) return last.value;
-    const value = read();
-    last = { atMs: now(), value };
-    value.catch(() => {
-      last = undefined;
-    });
-    return value;
-  };
-}
-
-async function localConnection(file: string, cluster: string): Promise<Connection> {
-  const connections = JSON.parse(await readFile(file, 'utf8')) as { readonly [id: string]: Connection };
-  const connection = connections[cluster];
+function localConnection(file: string, text: string, cluster: string): Connection {
+  const connection = (JSON.parse(text) as { readonly [id: string]: Connection })[cluster];
   if (!connection) throw new ClusterApiError(`no connection to cluster ${cluster} in ${file}`, {});
   return connection;
 }
