@@ -12,24 +12,25 @@ import type { Log } from '#shared/telemetry/port.ts';
 import { isRefused } from '../runtime/relay-errors.ts';
 import type { KubeObject, WatchSource } from './watch-source.ts';
 
-/** Kinds whose objects must not be lost with their CRD. Imports may be: the hub makes them again. */
-const guarded: ReadonlySet<Kind> = new Set<Kind>(['ServiceExport']);
+/** Exports must not be lost with their CRD. Imports may be: the hub makes them again. */
+const guarded = 'ServiceExport' satisfies Kind;
+const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${resources[guarded].plural}.${mcsGroup}`;
 
 /** The kind counts as missing from the time when its CRD is to be deleted. */
 export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log): WatchSource {
   let isTold = false;
 
   /** Asked after the objects were read: as long as the CRD stays, none of them has gone with it. */
-  async function assertStays(kind: Kind, signal: AbortSignal): Promise<void> {
+  async function assertStays(signal: AbortSignal): Promise<void> {
     let goes = false;
     try {
-      goes = await isCrdGoing(transport, kind, signal);
+      goes = await isCrdGoing(transport, signal);
     } catch (e) {
       if (!isRefused(e)) throw e;
-      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn', { kind, error: e });
+      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn', { error: e });
       isTold = true;
     }
-    if (goes) throw new ClusterApiError(`the CRD of ${kind} is being deleted, and its objects with it`, { status: 404 });
+    if (goes) throw new ClusterApiError(`the CRD of ${guarded} is being deleted, and its objects with it`, { status: 404 });
   }
 
   return {
@@ -38,14 +39,14 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
 
     async list(kind, page, signal) {
       const read = await source.list(kind, page, signal);
-      if (guarded.has(kind)) await assertStays(kind, signal);
+      if (kind === guarded) await assertStays(signal);
       return read;
     },
 
     async *watch(kind, resourceVersion, signal) {
       for await (const event of source.watch(kind, resourceVersion, signal)) {
         const goes = event.type === 'DELETED' || (event.type === 'MODIFIED' && isToBeDeleted(event.object));
-        if (goes && guarded.has(kind)) await assertStays(kind, signal);
+        if (goes && kind === guarded) await assertStays(signal);
         yield event;
       }
     },
@@ -54,9 +55,8 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
 
 const isToBeDeleted = ({ metadata }: KubeObject): boolean => (metadata as ObjectMeta).deletionTimestamp !== undefined;
 
-async function isCrdGoing(transport: HttpTransport, kind: Kind, signal: AbortSignal): Promise<boolean> {
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${resources[kind].plural}.${mcsGroup}`;
-  const answer = await transport.request('GET', path, { signal, idempotent: true });
+async function isCrdGoing(transport: HttpTransport, signal: AbortSignal): Promise<boolean> {
+  const answer = await transport.request('GET', crdPath, { signal, idempotent: true });
   const text = answer.body.toString();
   // An API server without any CRDs, such as the embedded one, has the kind from elsewhere.
   if (answer.status === 404) return parseStatus(text)?.details?.kind === 'customresourcedefinitions';

@@ -93,18 +93,14 @@ async function* withIdleTimer(stream: HttpStream, clock: Clock, idleMs: number):
     try {
       const { value, done } = await chunks.next();
       if (done) return;
-      yield* cancelled(cancel, value);
+      cancel();
+      yield value;
     } catch (e) {
       throw idle ? new ClusterApiError(`the watch was silent for ${idleMs} ms`, { status: 0, cause: e }) : e;
     } finally {
       cancel();
     }
   }
-}
-
-function* cancelled(cancel: () => void, chunk: Buffer): Generator<Buffer> {
-  cancel();
-  yield chunk;
 }
 
 async function* lines(chunks: AsyncIterable<Buffer>, longest: number): AsyncGenerator<Buffer> {
