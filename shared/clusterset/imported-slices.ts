@@ -1,6 +1,7 @@
 /** Plans the writes of an import's slices in one cluster, for each source (MC-20, MC-64, MC-70, MC-72, MC-81). */
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
@@ -52,6 +53,7 @@ export interface ImportedSlicesPlan {
 }
 
 export function planImportedSlices({ name, derived, merged, sources, importer, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
+  const labelsOf = (cluster: string): Labels => ({ [labelMcsService]: name, [labelSourceCluster]: cluster });
   const bySource = Map.groupBy(slices, (slice) => slice.metadata.labels?.[labelSourceCluster] ?? '');
   const ordered = merged.clusters.flatMap((cluster) => sources.find((s) => s.cluster === cluster) ?? []);
   // Slices of a silent source stay as they are. Without any, its last known pods are better than none.
@@ -72,7 +74,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   const gone = evictable(ordered.map((source) => ({ cluster: source.cluster, state: source.state, serves: servedBy(source) })));
   const staying = others.filter((s) => !gone.includes(s.cluster));
   const kept = keptOf(staying);
-  const copies = new Map(staying.map(({ cluster }) => [cluster, copiesFor(derived, name, { cluster, slices: bySource.get(cluster) ?? [] })]));
+  const copies = new Map(staying.map(({ cluster }) => [cluster, copiesFor(derived, labelsOf(cluster), bySource.get(cluster) ?? [])]));
   const { pods, leftOut } = choosePods(offered, kept);
   const given = offered.map(({ cluster, service }, i) => ({
     cluster,
@@ -94,7 +96,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
       hints: undefined,
       maxEndpointsPerSlice,
       managedBy: importsManagedBy,
-      imported: { exported: service, labels: { [labelMcsService]: name, [labelSourceCluster]: cluster }, hintsOf },
+      imported: { exported: service, labels: labelsOf(cluster), hintsOf },
     });
     return [cluster, plan] as const;
   });

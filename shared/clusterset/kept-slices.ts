@@ -1,5 +1,6 @@
 /** Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again. */
-import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import type { Labels } from '#shared/kube/labels.ts';
+import { importsManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { sliceLabels } from '#shared/slices/labels.ts';
@@ -8,17 +9,11 @@ import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { generateNamePrefix } from '#shared/slices/slice-name.ts';
 import { sameJson } from './same-json.ts';
 
-/** A source and its slices in the importing cluster. */
-export interface KeptSource {
-  readonly cluster: string;
-  readonly slices: readonly EndpointSlice[];
-}
-
 /**
- * `name`: of the import. Returns copies, with the same endpoints and ports, of the slices that a former derived Service owns. The garbage collector deletes the originals. A slice
- * that has its copy, from a run that did not end, is not copied again.
+ * `slices`: of one source, which `labels` name. Returns copies, with the same endpoints and ports, of the slices that a former derived Service owns. The
+ * garbage collector deletes the originals. A slice that has its copy, from a run that did not end, is not copied again.
  */
-export function copiesFor(derived: Service, name: string, { cluster, slices }: KeptSource): readonly SliceDraft[] {
+export function copiesFor(derived: Service, labels: Labels, slices: readonly EndpointSlice[]): readonly SliceDraft[] {
   const [own, former] = [slices.filter((s) => isOwnedBy(s, derived)), slices.filter((s) => !isOwnedBy(s, derived))];
   const { namespace, name: derivedName, uid = '' } = derived.metadata;
   const types: readonly string[] = addressTypesOf(derived);
@@ -30,7 +25,7 @@ export function copiesFor(derived: Service, name: string, { cluster, slices }: K
       metadata: {
         generateName: generateNamePrefix(derivedName),
         namespace,
-        labels: { ...sliceLabels(derived, importsManagedBy), [labelMcsService]: name, [labelSourceCluster]: cluster },
+        labels: { ...sliceLabels(derived, importsManagedBy), ...labels },
         ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: derivedName, uid, controller: true, blockOwnerDeletion: true }],
       },
       addressType: slice.addressType,

@@ -3,19 +3,12 @@ import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { planDerivedService } from './derived-service.ts';
-import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from './imported-slices.ts';
-import type { Importer } from './locality-hints.ts';
-import type { MergedExports } from './merge.ts';
+import { type ImportedSlicesPlan, planImportedSlices, type ToImport } from './imported-slices.ts';
 import { planImport } from './service-import.ts';
 
-export interface ToPreview {
+export interface ToPreview extends Omit<ToImport, 'derived' | 'slices'> {
   readonly namespace: string;
-  readonly name: string;
   readonly set: string;
-  readonly merged: MergedExports;
-  readonly sources: readonly ImportSource[];
-  readonly importer: Importer;
-  readonly maxEndpointsPerSlice: number;
 }
 
 export interface PreviewedImport {
@@ -25,7 +18,8 @@ export interface PreviewedImport {
 }
 
 /** The derived Service has the families of the merge; a real one has those of them that its cluster has. */
-export function previewImport({ namespace, name, set, merged, sources, importer, maxEndpointsPerSlice }: ToPreview): PreviewedImport {
+export function previewImport({ namespace, set, ...to }: ToPreview): PreviewedImport {
+  const { name, merged } = to;
   const plan = planImport({ namespace, name, set, merged, current: undefined, derived: undefined });
   if (plan.kind !== 'create') throw new Error(`an import from nothing is created, not ${plan.kind}`);
   const serviceImport: ServiceImport = { apiVersion: mcsApiVersion, kind: 'ServiceImport', ...plan.draft };
@@ -39,5 +33,5 @@ export function previewImport({ namespace, name, set, merged, sources, importer,
     metadata,
     spec: { ...spec, ...(ipFamilies.length > 0 && { ipFamilies: [...ipFamilies] }) },
   };
-  return { derived, slices: planImportedSlices({ name, derived, merged, sources, importer, slices: [], maxEndpointsPerSlice }) };
+  return { derived, slices: planImportedSlices({ ...to, derived, slices: [] }) };
 }

@@ -9,15 +9,15 @@ import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
-export interface PodsToExport {
-  /** The Service of a valid export. */
-  readonly service: Service;
-  /** As the run read it before it read the Service. */
-  readonly before: StoredExportedPods | undefined;
-}
-
-/** Slices of an export whose pods are too large stay in the importers. Throws RequeueAfter if another run has saved newer pods. */
-export async function exportPods(run: ClustersetRun, { service, before }: PodsToExport): Promise<Exclude<SavedPods, 'overtaken'>> {
+/**
+ * `service`: of a valid export. `before`: as the run read it before it read the Service. Slices of an export whose pods are too large stay in the importers.
+ * Throws RequeueAfter if another run has saved newer pods.
+ */
+export async function exportPods(
+  run: ClustersetRun,
+  service: Service,
+  before: StoredExportedPods | undefined,
+): Promise<Exclude<SavedPods, 'overtaken'>> {
   const { deps, cluster, namespace, name } = run;
   const text = await exportedText(run, withOptInSelector(service, cluster.optIn));
   const { incarnation } = cluster;

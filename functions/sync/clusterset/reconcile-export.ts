@@ -14,7 +14,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { mendSet, noteWoken, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
-import { forgetExportedPods, readExportedPods } from '#shared/store/exported-pods-record.ts';
+import { forgetExportedPods, readExportedPods, type StoredExportedPods } from '#shared/store/exported-pods-record.ts';
 import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -24,7 +24,7 @@ import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports, type OfName, readStates } from './import-confirmations.ts';
-import { exportPods, type PodsToExport } from './pods-of-export.ts';
+import { exportPods } from './pods-of-export.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
@@ -82,7 +82,7 @@ interface ToSaveExport {
   /** As importers are to merge it. Undefined: the cluster does not export the name. */
   readonly exportText: string | undefined;
   readonly before: string | undefined;
-  readonly podsBefore: PodsToExport['before'];
+  readonly podsBefore: StoredExportedPods | undefined;
 }
 
 /** The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved newer ones. */
@@ -94,7 +94,7 @@ async function saveExport(
   const { deps, cluster, namespace, name } = run;
   const { table } = deps;
   const key = keyInSet(run);
-  const saved = validity?.valid ? await exportPods(run, { service: validity.service, before: podsBefore }) : { isWhole: true, isChanged: false };
+  const saved = validity?.valid ? await exportPods(run, validity.service, podsBefore) : { isWhole: true, isChanged: false };
   if (before !== exportText) {
     await saveExportMark(table, key, cluster.id, 'pending');
     if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
