@@ -12,24 +12,22 @@ type AnImport = Pick<ServiceImport, 'metadata'> & { readonly spec?: Partial<Serv
 
 const isManaged = ({ metadata: { labels } }: Pick<Service, 'metadata'>): boolean => labels?.[importManagedBy.key] === importManagedBy.value;
 
-/** By the label and the name of our set: an import of another set in the same cluster is not ours either. */
-export const isOurImport = (serviceImport: Pick<ServiceImport, 'metadata'>, set: string): boolean =>
-  isManaged(serviceImport) && serviceImport.metadata.annotations?.[annotationClusterset] === set;
-
 /** Proofs beside the ServiceImport. */
-export interface BesideImport {
+interface BesideImport {
   /** Under the name of the derived Service, whosever it is. */
-  readonly derived: Service | undefined;
+  readonly derived?: Service | undefined;
   /** The hub's field manager in the cluster. */
-  readonly writtenBy: string | undefined;
+  readonly writtenBy?: string | undefined;
 }
 
 /**
- * One of the two marks is gone, and the Service under the derived name is owned by it; or both are gone, and that Service has the hub's label.
- * An import that names another set may be another hub's, whose Service has the same label: then only the hub's field manager proves it.
+ * By the label and the name of our set. One of the two marks may be gone if the import owns the Service under the derived name, or both if that Service
+ * has the hub's label. An import that names another set may be another hub's, whose Service has the same label: then only the hub's field manager proves
+ * it.
  */
-export function isOurImportByDerived(serviceImport: ServiceImport, set: string, { derived, writtenBy }: BesideImport): boolean {
+export function isOurImport(serviceImport: Pick<ServiceImport, 'metadata'>, set: string, { derived, writtenBy }: BesideImport = {}): boolean {
   const said = serviceImport.metadata.annotations?.[annotationClusterset];
+  if (isManaged(serviceImport) && said === set) return true;
   if (!derived || !isOwnedByImport(derived, serviceImport)) return false;
   if (said !== undefined && said !== set) return isManaged(derived) && writtenBy !== undefined && isWrittenBy(derived, writtenBy);
   return isManaged(serviceImport) || said === set || isManaged(derived);

@@ -7,7 +7,7 @@ import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-t
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
-import { isDerivedFrom, isOurImport, isOurImportByDerived } from './import-ownership.ts';
+import { isDerivedFrom, isOurImport } from './import-ownership.ts';
 import type { MergedExports } from './merge.ts';
 import { sameJson } from './same-json.ts';
 
@@ -41,7 +41,7 @@ export interface ImportToPlan {
 }
 
 export function planImport({ namespace, name, set, merged, current, derived, writtenBy }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set) && !isOurImportByDerived(current, set, { derived, writtenBy }))
+  if (current && !isOurImport(current, set, { derived, writtenBy }))
     return { kind: merged ? 'not-ours' : 'unchanged' };
   if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
   const ofOthers = current && writtenBy !== undefined ? annotationsOfOthers(current.metadata, writtenBy) : {};

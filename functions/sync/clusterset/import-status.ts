@@ -2,12 +2,11 @@
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { changedConditions, type UntimedCondition } from '#shared/clusterset/conditions.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import { planImport } from '#shared/clusterset/service-import.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { fieldManagerOf } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { type NotReady, unlessRefused } from './derived-service-writes.ts';
+import { planFor } from './imported.ts';
 
 export interface Addressed {
   readonly merged: MergedExports;
@@ -22,16 +21,7 @@ export async function writeAddresses(
   api: ClusterApi,
   { merged, serviceImport, derived, refusals }: Addressed,
 ): Promise<ServiceImport> {
-  const { namespace, name, cluster } = run;
-  const plan = planImport({
-    namespace,
-    name,
-    set: cluster.clusterset.set,
-    merged,
-    current: serviceImport,
-    derived,
-    writtenBy: fieldManagerOf(run.cluster.writer),
-  });
+  const plan = planFor(run, { current: serviceImport, derived }, merged);
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
   return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));

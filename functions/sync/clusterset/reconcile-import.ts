@@ -5,15 +5,13 @@
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { hasAnswered } from '#shared/clusters/source-witness.ts';
-import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { isDerivedFrom } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import { importStatus, planImport } from '#shared/clusterset/service-import.ts';
+import { importStatus } from '#shared/clusterset/service-import.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { fieldManagerOf } from '#shared/kube/names.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
@@ -27,6 +25,7 @@ import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, recordWinner, type Sources, withLastKnown } from './import-sources.ts';
+import { type Imported, planFor, readImported } from './imported.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
@@ -89,28 +88,8 @@ async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun):
   return isAlive(await readObject({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace, name));
 }
 
-const managerOf = ({ cluster }: ClustersetRun): string => fieldManagerOf(cluster.writer);
-
-/** The import and its derived Service, as the cluster has them. */
-interface Imported {
-  readonly current: ServiceImport | undefined;
-  readonly derived: Service | undefined;
-}
-
-async function readImported(run: ClustersetRun): Promise<Imported> {
-  const { namespace, name } = run;
-  const api = await run.api();
-  const [current, derived] = await Promise.all([
-    api.get('ServiceImport', namespace, name),
-    api.get('Service', namespace, derivedName(namespace, name)),
-  ]);
-  return { current, derived };
-}
-
-async function removeImport(run: ClustersetRun, { current, derived }: Imported): Promise<void> {
-  const { namespace, name } = run;
-  const { set } = run.cluster.clusterset;
-  const plan = planImport({ namespace, name, set, merged: undefined, current, derived: current && derived, writtenBy: managerOf(run) });
+async function removeImport(run: ClustersetRun, imported: Imported): Promise<void> {
+  const plan = planFor(run, imported, undefined);
   if (plan.kind !== 'delete') return;
   run.assertTimeToWrite();
   await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
@@ -131,21 +110,12 @@ interface ToWrite extends Imported {
 }
 
 async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
-  const { cluster, namespace, name } = run;
   const { entries } = read;
   const api = await run.api();
   const findings: Findings = { refusals: [], notes: [] };
   const settled = current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
   const wanted = settled?.merged ?? merged;
-  const plan = planImport({
-    namespace,
-    name,
-    set: cluster.clusterset.set,
-    merged: wanted,
-    current,
-    derived: current && before,
-    writtenBy: managerOf(run),
-  });
+  const plan = planFor(run, { current, derived: before }, wanted);
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
     await confirmImport(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });

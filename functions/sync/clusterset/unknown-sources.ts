@@ -5,31 +5,22 @@
 import { exportsKnowledge } from '#shared/clusters/exports-knowledge.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
-import { isOurImport, isOurImportByDerived } from '#shared/clusterset/import-ownership.ts';
+import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { keptMerge } from '#shared/clusterset/kept-merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { validityIn } from './confirmed-validity.ts';
 import { withinLimit } from './export-limit.ts';
 import type { Sources } from './import-sources.ts';
-
-/** As the importing cluster has them. */
-interface Imported {
-  readonly current: ServiceImport | undefined;
-  /** Under the name of the derived Service, whosever it is. */
-  readonly derived: Service | undefined;
-}
+import type { Imported } from './imported.ts';
 
 /** Returns `read` itself if the hub knows the exports of every cluster that the import names. */
 export async function withUnknownSources(run: ClustersetRun, read: Sources, { current, derived }: Imported): Promise<Sources> {
   const { set } = run.cluster.clusterset;
-  if (!current || !(isOurImport(current, set) || isOurImportByDerived(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) })))
-    return read;
+  if (!current || !isOurImport(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) })) return read;
   const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.exportTexts.has(cluster));
   const isUnknown = await concurrently(8, named, (cluster) => isUnknownIn(run, cluster));
   const unknown = named.filter((_, i) => isUnknown[i]);
