@@ -36,7 +36,7 @@ export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiE
 export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
 
 /** The server's validation refuses the object for this field, or for what is in it. */
-export const isInvalid = (e: unknown, field: string): boolean =>
+export const isInvalid = (e: unknown, field: string): e is ClusterApiError =>
   e instanceof ClusterApiError && e.status === 422 && e.fields.some((f) => f.startsWith(field));
 
 /** The reason of a call that we gave up ourselves. */

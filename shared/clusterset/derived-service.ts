@@ -32,7 +32,7 @@ export interface DerivedToPlan {
 }
 
 export function planDerivedService({ merged, serviceImport, current }: DerivedToPlan): DerivedServicePlan {
-  const draft = draftOf(merged, serviceImport);
+  const draft = derivedDraft(merged, serviceImport);
   if (!current) return { kind: 'create', draft };
   if (!isDerivedFrom(current, serviceImport)) return { kind: isLeftover(current, serviceImport) ? 'unchanged' : 'not-ours' };
   // Its end is under way, and its own deletion wakes the import again.
@@ -41,9 +41,8 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
     return { kind: 'recreate', object: current, draft };
   const isOwned = isOwnedByImport(current, serviceImport);
   if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
-  const spec = { ...current.spec, ...draft.spec, ports: draft.spec.ports ?? [] };
   // Fields without a value in the merge are removed, because they may come from a former merge. A selector would add the built-in controllers' slices.
-  const { sessionAffinityConfig, trafficDistribution, ipFamilies, selector: _, externalIPs: __, ...kept } = spec;
+  const { sessionAffinityConfig: _, trafficDistribution: _t, selector: _s, externalIPs: _e, ...kept } = current.spec ?? {};
   return {
     kind: 'update',
     object: {
@@ -53,12 +52,7 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
         labels: draft.metadata.labels ?? {},
         ...(!isOwned && { ownerReferences: [...(current.metadata.ownerReferences ?? []), ...(draft.metadata.ownerReferences ?? [])] }),
       },
-      spec: {
-        ...kept,
-        ...(draft.spec.sessionAffinityConfig && { sessionAffinityConfig }),
-        ...(draft.spec.trafficDistribution && { trafficDistribution }),
-        ...(ipFamilies && { ipFamilies }),
-      },
+      spec: { ...kept, ...draft.spec },
     },
   };
 }
@@ -77,7 +71,7 @@ const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
 const isLeftover = (service: Service, { metadata }: ServiceImport): boolean =>
   (service.metadata.ownerReferences ?? []).some((o) => o.kind === 'ServiceImport' && o.name === metadata.name && o.uid !== metadata.uid);
 
-function draftOf({ spec }: MergedExports, { apiVersion, metadata: { namespace = '', name, uid = '' } }: ServiceImport): DerivedDraft {
+export function derivedDraft({ spec }: MergedExports, { apiVersion, metadata: { namespace = '', name, uid = '' } }: ServiceImport): DerivedDraft {
   const [family, ...others] = spec.ipFamilies;
   const isSingle = family !== undefined && others.length === 0;
   return {

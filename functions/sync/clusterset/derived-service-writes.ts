@@ -2,7 +2,7 @@
 import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
-import { type DerivedDraft, likeService, planDerivedService } from '#shared/clusterset/derived-service.ts';
+import { type DerivedDraft, type DerivedToPlan, derivedDraft, likeService, planDerivedService } from '#shared/clusterset/derived-service.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -42,18 +42,18 @@ export async function confirmRecreation(run: ClustersetRun, api: ClusterApi, to:
   const { merged, current, refusals } = to;
   const plan = planDerivedService(to);
   if (plan.kind !== 'recreate') return { merged, notReady: undefined };
-  const refusal = await refusalOf(run, api, plan.draft);
+  const refusal = await refusalOf(run, api, to, plan.draft);
   if (!refusal) return { merged, notReady: undefined };
   const isUnsupported = refusal.reason === 'IPFamilyNotSupported';
   if (!isUnsupported) refusals.push(refusal.message);
   return { merged: likeService(merged, current), notReady: isUnsupported ? refusal : undefined };
 }
 
-async function refusalOf(run: ClustersetRun, api: ClusterApi, draft: DerivedDraft): Promise<NotReady | undefined> {
+async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceImport }: DerivedToPlan, draft: DerivedDraft): Promise<NotReady | undefined> {
   run.assertTimeToWrite();
   if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
   try {
-    await orWithoutDistribution(draft, [], (d) => api.dryRunCreate('Service', d));
+    await orWithoutDistribution(merged, [], (of) => api.dryRunCreate('Service', derivedDraft(of, serviceImport)));
   } catch (error) {
     // The API server looks for the name last: after validation, allocation and admission.
     if (isAlreadyExists(error)) return undefined;
@@ -70,7 +70,7 @@ export interface ToDerive extends Findings {
 
 /** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
 export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: ToDerive): Promise<Service | NotReady | undefined> {
-  const { current, notes } = to;
+  const { merged, serviceImport, current, refusals, notes } = to;
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return current?.metadata.deletionTimestamp ? undefined : current;
   if (plan.kind === 'not-ours') {
@@ -79,43 +79,31 @@ export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: ToDe
     return { reason: 'Pending', message, failure: { reason: 'ImportNotOurs', message } };
   }
   run.assertTimeToWrite();
-  if (plan.kind === 'update') return updated(run, api, to, plan.object);
+  if (plan.kind === 'update') {
+    const update = async (of: MergedExports): Promise<Service | undefined> => {
+      const next = planDerivedService({ merged: of, serviceImport, current });
+      return next.kind === 'update' ? api.replace('Service', next.object) : current;
+    };
+    return unlessRefused(run, refusals, current, () => orWithoutDistribution(merged, notes, update));
+  }
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   try {
-    return await orWithoutDistribution(plan.draft, notes, (draft) => api.create('Service', draft));
+    return await orWithoutDistribution(merged, notes, (of) => api.create('Service', derivedDraft(of, serviceImport)));
   } catch (error) {
     return notReadyFor(run, plan.draft, error);
   }
 }
 
-async function updated(run: ClustersetRun, api: ClusterApi, { current, merged, serviceImport, refusals, notes }: ToDerive, object: Service) {
-  return unlessRefused(run, refusals, current, async () => {
-    try {
-      return await api.replace('Service', object);
-    } catch (error) {
-      if (!isInvalid(error, distribution)) throw error;
-      const { trafficDistribution, ...spec } = merged.spec;
-      const without = planDerivedService({ merged: { ...merged, spec }, serviceImport, current });
-      notes.push(leftOut(trafficDistribution, error));
-      return without.kind === 'update' ? api.replace('Service', without.object) : current;
-    }
-  });
-}
-
-const distribution = 'spec.trafficDistribution';
-const leftOut = (value: string | undefined, error: unknown): string =>
-  `trafficDistribution ${value} is left out, which the cluster does not know: ${error instanceof Error ? error.message : String(error)}`;
-
 /** The field is a wish. An API server of an older Kubernetes does not know each of its values. */
-async function orWithoutDistribution<T>(draft: DerivedDraft, notes: string[], write: (draft: DerivedDraft) => Promise<T>): Promise<T> {
+async function orWithoutDistribution<T>(merged: MergedExports, notes: string[], write: (merged: MergedExports) => Promise<T>): Promise<T> {
   try {
-    return await write(draft);
+    return await write(merged);
   } catch (error) {
-    if (!isInvalid(error, distribution)) throw error;
-    const { trafficDistribution, ...spec } = draft.spec;
-    notes.push(leftOut(trafficDistribution, error));
-    return write({ ...draft, spec });
+    if (!isInvalid(error, 'spec.trafficDistribution')) throw error;
+    const { trafficDistribution, ...spec } = merged.spec;
+    notes.push(`trafficDistribution ${trafficDistribution} is left out, which the cluster does not know: ${error.message}`);
+    return write({ ...merged, spec });
   }
 }
 
