@@ -32,6 +32,10 @@ export interface ClustersetRun {
   readonly isRefused: (error: unknown) => Promise<boolean>;
   /** Findings of an import's run. import-report-record.ts saves them at its end. */
   readonly found: ImportFindings;
+  /** The API server's refusals, as an import's run collects them. */
+  readonly refusals: string[];
+  /** Parts that the import lacks, though it is ready. */
+  readonly notes: string[];
   /** `StartedRun.latencyFromMs`: the latency of an import counts from the change of its export. */
   readonly latencyFromMs: number | undefined;
   /** Counted by the run as it goes. */

@@ -4,7 +4,6 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { type DerivedDraft, type DerivedToPlan, derivedDraft, likeService, planDerivedService } from '#shared/clusterset/derived-service.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
-import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -17,39 +16,27 @@ export interface NotReady {
   readonly failure: ExportFailure | undefined;
 }
 
-/** Messages that a run collects. */
-export interface Findings {
-  /** The API server's refusals. */
-  readonly refusals: string[];
-  /** Parts that the import lacks, though it is ready. */
-  readonly notes: string[];
-}
-
-export interface Recreation {
-  /** With type and families of the present Service, if no other can take its place. */
-  readonly merged: MergedExports;
-  readonly notReady: NotReady | undefined;
-}
-
-export interface ToRecreate extends Findings {
-  readonly merged: MergedExports;
-  readonly serviceImport: ServiceImport;
-  readonly current: Service;
-}
-
-/** Type and first family of a Service are settled. If the API server refuses a Service with the next ones, the import keeps the present ones. */
-export async function confirmRecreation(run: ClustersetRun, api: ClusterApi, to: ToRecreate): Promise<Recreation> {
-  const { merged, current, refusals } = to;
+/**
+ * Type and first family of a Service are settled. If the API server refuses a Service with the next ones, the import keeps the present ones: resolves to
+ * the merge with these.
+ */
+export async function confirmRecreation(
+  run: ClustersetRun,
+  api: ClusterApi,
+  to: DerivedToPlan,
+): Promise<{ readonly merged: MergedExports; readonly notReady?: NotReady }> {
+  const { merged } = to;
   const plan = planDerivedService(to);
-  if (plan.kind !== 'recreate') return { merged, notReady: undefined };
-  const refusal = await refusalOf(run, api, to, plan.draft);
-  if (!refusal) return { merged, notReady: undefined };
-  const isUnsupported = refusal.reason === 'IPFamilyNotSupported';
-  if (!isUnsupported) refusals.push(refusal.message);
-  return { merged: likeService(merged, current), notReady: isUnsupported ? refusal : undefined };
+  const refusal = plan.kind === 'recreate' && (await refusalOf(run, api, to));
+  if (!refusal) return { merged };
+  const kept = likeService(merged, plan.object);
+  if (refusal.reason === 'IPFamilyNotSupported') return { merged: kept, notReady: refusal };
+  run.refusals.push(refusal.message);
+  return { merged: kept };
 }
 
-async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceImport }: DerivedToPlan, draft: DerivedDraft): Promise<NotReady | undefined> {
+async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceImport }: DerivedToPlan): Promise<NotReady | undefined> {
+  const draft = derivedDraft(merged, serviceImport);
   run.assertTimeToWrite();
   if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
   try {
@@ -62,15 +49,9 @@ async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceI
   return undefined;
 }
 
-export interface ToDerive extends Findings {
-  readonly merged: MergedExports;
-  readonly serviceImport: ServiceImport;
-  readonly current: Service | undefined;
-}
-
 /** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
-export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: ToDerive): Promise<Service | NotReady | undefined> {
-  const { merged, serviceImport, current, refusals, notes } = to;
+export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: DerivedToPlan): Promise<Service | NotReady | undefined> {
+  const { merged, serviceImport, current } = to;
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return current?.metadata.deletionTimestamp ? undefined : current;
   if (plan.kind === 'not-ours') {
@@ -81,15 +62,15 @@ export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: ToDe
   run.assertTimeToWrite();
   if (plan.kind === 'update') {
     const update = async (of: MergedExports): Promise<Service | undefined> => {
-      const next = planDerivedService({ merged: of, serviceImport, current });
+      const next = planDerivedService({ ...to, merged: of });
       return next.kind === 'update' ? api.replace('Service', next.object) : current;
     };
-    return unlessRefused(run, refusals, current, () => orWithoutDistribution(merged, notes, update));
+    return unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));
   }
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   try {
-    return await orWithoutDistribution(merged, notes, (of) => api.create('Service', derivedDraft(of, serviceImport)));
+    return await orWithoutDistribution(merged, run.notes, (of) => api.create('Service', derivedDraft(of, serviceImport)));
   } catch (error) {
     return notReadyFor(run, plan.draft, error);
   }
@@ -135,13 +116,13 @@ const unsupported = ({ spec }: DerivedDraft): NotReady => ({
   failure: undefined,
 });
 
-/** Returns `before` if the API server refuses the write, and adds its message to `refusals`. An example is an import whose marks a user has removed. */
-export async function unlessRefused<T>(run: ClustersetRun, refusals: string[], before: T, write: () => Promise<T>): Promise<T> {
+/** Returns `before` if the API server refuses the write, and adds its message to `run.refusals`. An example is an import whose marks a user has removed. */
+export async function unlessRefused<T>(run: ClustersetRun, before: T, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
-    refusals.push(error.message);
+    run.refusals.push(error.message);
     return before;
   }
 }

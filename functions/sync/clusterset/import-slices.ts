@@ -12,7 +12,6 @@ import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -25,14 +24,9 @@ export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'm
   readonly derived: Service;
   /** As they were before the run wrote the derived Service: those of a former one may be gone since. */
   readonly slices: readonly EndpointSlice[];
-  /** Parts that the import lacks, though it is ready. */
-  readonly notes: string[];
 }
 
-/** `refused`: the API server's refusals of slices of some sources. */
-export type ImportOutcome = Outcome & { readonly refused?: string };
-
-export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ImportToWrite): Promise<ImportOutcome> {
+export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ImportToWrite): Promise<Outcome> {
   const { merged, derived, sources, importer, memberOf, slices } = to;
   const { deps, cluster, name } = run;
   const { maxEndpointsPerSlice } = cluster.settings;
@@ -53,9 +47,10 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const isDoubtful = doubted.length > 0;
   const final = isDoubtful ? planWith(confirmed) : plan;
   const refused = await applySlicePlan(run, api, final, slices);
+  run.refusals.push(...[...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`));
   Object.assign(run.found, reportOf(final), isDoubtful && { doubted });
   const limited = limitText(final);
-  if (limited !== undefined) to.notes.push(limited);
+  if (limited !== undefined) run.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
   if (plan.leftOut.length > 0)
@@ -65,11 +60,6 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
       service: name,
       leftOut: plan.leftOut.slice(0, 5),
     });
-  if (refused.size > 0) {
-    deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
-    const text = [...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`).join('; ');
-    return { ...refusedByCluster(run, text), refused: text };
-  }
   // The doubted removal is tried again until the snapshot has caught up.
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;

@@ -12,31 +12,28 @@ export interface Addressed {
   readonly merged: MergedExports;
   readonly serviceImport: ServiceImport;
   readonly derived: Service;
-  readonly refusals: string[];
 }
 
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
 export async function writeAddresses(
   run: ClustersetRun,
   api: ClusterApi,
-  { merged, serviceImport, derived, refusals }: Addressed,
+  { merged, serviceImport, derived }: Addressed,
 ): Promise<ServiceImport> {
   const plan = planFor(run, { current: serviceImport, derived }, merged);
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();
-  return unlessRefused(run, refusals, serviceImport, () => api.replace('ServiceImport', plan.object));
+  return unlessRefused(run, serviceImport, () => api.replace('ServiceImport', plan.object));
 }
 
 interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> {
-  readonly notReady?: NotReady;
-  /** Parts that the import lacks, though it is ready. */
-  readonly notes?: readonly string[];
+  readonly notReady: NotReady | undefined;
 }
 
 export async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
-  const { clusters, endpointSliceObjects, notReady, notes = [] } = say;
+  const { clusters, endpointSliceObjects, notReady } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const { reason = 'Ready', message = notes.join('; ') } = notReady ?? {};
+  const { reason = 'Ready', message = run.notes.join('; ') } = notReady ?? {};
   const ready: UntimedCondition = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
   const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);

@@ -89,6 +89,8 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
     found: {},
+    refusals: [],
+    notes: [],
     latencyFromMs,
     written,
   };

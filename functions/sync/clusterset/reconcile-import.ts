@@ -20,7 +20,7 @@ import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
-import { confirmRecreation, type Findings, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
+import { confirmRecreation, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
@@ -112,8 +112,7 @@ interface ToWrite extends Imported {
 async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
   const { entries } = read;
   const api = await run.api();
-  const findings: Findings = { refusals: [], notes: [] };
-  const settled = current && before && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before, ...findings }));
+  const settled = current && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before }));
   const wanted = settled?.merged ?? merged;
   const plan = planFor(run, { current, derived: before }, wanted);
   if (plan.kind === 'not-ours') {
@@ -127,16 +126,16 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
     plan.kind === 'create'
       ? await api.create('ServiceImport', body(plan.draft))
       : plan.kind === 'update'
-        ? await unlessRefused(run, findings.refusals, current, () => api.replace('ServiceImport', plan.object))
+        ? await unlessRefused(run, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport) return ok;
   if (serviceImport.metadata.deletionTimestamp) return followToEnd(run, api, { merged: wanted, serviceImport, derived: before, read });
   // Read just before the slices are written: the garbage collector may be deleting those of a former derived Service.
   const slices = await listImportedSlices(run, api);
-  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before, ...findings });
+  const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before });
   if (!derived) return ok;
   if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
-  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, ...findings, notReady: settled?.notReady, read });
+  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, notReady: settled?.notReady, read });
 }
 
 interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
@@ -148,8 +147,8 @@ interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
 async function followToEnd(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, read }: Ending): Promise<Outcome> {
   if (!derived || derived.metadata.deletionTimestamp || !isDerivedFrom(derived, serviceImport)) return ok;
   const slices = await listImportedSlices(run, api);
-  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices, notes: [] });
-  return written.kind === 'ok' ? afterSilence(run, read) : written;
+  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices });
+  return ended(run, written, read);
 }
 
 interface WithoutDerived extends Pick<Sources, 'entries'> {
@@ -171,7 +170,13 @@ function refused(run: ClustersetRun, message: string): Outcome {
   return refusedByCluster(run, message);
 }
 
-interface ToFollow extends Addressed, Findings {
+/** `written`: of the slices. A refusal by the cluster comes before it. */
+function ended(run: ClustersetRun, written: Outcome, read: Sources): Outcome {
+  if (run.refusals.length > 0) return refused(run, run.refusals.join('; '));
+  return written.kind === 'ok' ? afterSilence(run, read) : written;
+}
+
+interface ToFollow extends Addressed {
   readonly slices: readonly EndpointSlice[];
   readonly notReady: NotReady | undefined;
   readonly read: Sources;
@@ -179,19 +184,16 @@ interface ToFollow extends Addressed, Findings {
 
 /** All of an import that follows its derived Service, and what becomes of the run. */
 async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow): Promise<Outcome> {
-  const { merged, derived, slices, refusals, notes, read } = to;
+  const { merged, derived, slices, read } = to;
+  const { refusals, notes } = run;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices, notes });
-  const message = [...refusals, ...(written.refused === undefined ? [] : [written.refused])].join('; ') || undefined;
-  const failure = message === undefined ? undefined : ({ reason: 'Failed', message } as const);
+  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices });
+  const failure = refusals.length === 0 ? undefined : ({ reason: 'Failed', message: refusals.join('; ') } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
   if (to.notReady) run.found.notReady = to.notReady.message;
-  await unlessRefused(run, refusals, undefined, () =>
-    writeStatus(run, api, withAddresses, { ...importStatus(merged), ...(notReady && { notReady }), notes }),
-  );
+  await unlessRefused(run, undefined, () => writeStatus(run, api, withAddresses, { ...importStatus(merged), notReady }));
   await confirmImport(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
-  if (written.kind !== 'ok') return written;
-  return refusals.length === 0 ? afterSilence(run, read) : refused(run, refusals.join('; '));
+  return ended(run, written, read);
 }
 
 /**
