@@ -14,7 +14,7 @@ import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { saveReport } from './import-report-record.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
-import { wakeClusters } from './wake-clusters.ts';
+import { wakeAtPace } from './wake-clusters.ts';
 
 /** Call it at the end of the run, whose findings are saved too. `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
 export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
@@ -47,7 +47,7 @@ async function saveState(run: ClustersetRun, state: ImportState | undefined): Pr
       deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
     }
     const { exportTexts } = await readSetEntries(deps.table, key);
-    await wakeClusters(run, { clusters: [...exportTexts.keys()], service: exportWork(name) });
+    await wakeAtPace(run, { clusters: [...exportTexts.keys()], service: exportWork(name) });
   }
   await saveImportState(deps.table, key, cluster.id, text === undefined ? undefined : { text, isPending: false });
 }

@@ -1,13 +1,13 @@
 /** A run of an export or import wakes runs of other clusters, which its findings concern. */
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { concurrentlySettled, concurrentlyToEnd, type Settled } from '#shared/concurrently.ts';
+import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { lookOnly, type WakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
-export interface ClustersToWake {
+interface ClustersToWake {
   readonly clusters: readonly string[];
   /** The name of the work item (shared/workqueue/rules/work-kind.ts). */
   readonly service: string;
@@ -17,12 +17,32 @@ export interface ClustersToWake {
 }
 
 /**
- * Wakes the work item in each of the clusters. A cluster that cannot be woken keeps no other one from being woken. Rejects after the last one, and the call
- * may be repeated: a redundant wake-up is harmless.
+ * Wakes the work item in each of the clusters, at the pace of the run's own cluster (wake-pace.ts). A name with a pending wake-up gets no other one, and
+ * wake-ups beyond the budget of the cluster or namespace wait. A cluster that cannot be woken keeps no other one from being woken. Rejects after the last
+ * one, and the call may be repeated: a redundant wake-up is harmless.
  */
-export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pick<ClustersToWake, 'clusters' | 'service'>): Promise<void> {
-  const { results, failures } = await wokenOf(run, clusters);
-  await wakeEach(run, results.flat(), wakeUpOf(run, service, 0));
+export async function wakeAtPace(run: ClustersetRun, { clusters, service, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
+  const { deps, cluster: own, namespace } = run;
+  const { wakePace } = deps;
+  const { results, failures } = await concurrentlySettled(16, clusters, async (id) => {
+    const record = await readCluster(deps.table, id);
+    return record && isWoken(own, record) && ((await isConcerned?.(record)) ?? true) ? [record] : [];
+  });
+  const woken = results.flat();
+  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
+  const name = { cluster: own.id, namespace, work: service, clusters: woken.map(({ id }) => id), isFresh: run.latencyFromMs !== undefined };
+  const nowMs = deps.now();
+  const wakeUp = wakeUpOf(run, service, delaySeconds);
+  const pendingMs = wakePace.pendingMs(name, nowMs);
+  if (pendingMs > 0) await wakeEach(run, woken, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
+  // The pending one may have been received before a generation was added.
+  if (wakePace.pendingMs(name, deps.now()) === 0) {
+    const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
+    if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: own.id });
+    const paced = Math.max(delaySeconds, waitSeconds);
+    await wakeEach(run, woken, { ...wakeUp, delaySeconds: paced, pace: 'leads' });
+    wakePace.sent(name, nowMs + paced * 1000);
+  }
   if (failures.length > 0) throw failures[0];
 }
 
@@ -30,51 +50,6 @@ export async function wakeClusters(run: ClustersetRun, { clusters, service }: Pi
 function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp {
   const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs: latencyFromMs };
   return service === exportWork(name) ? lookOnly(wakeUp) : wakeUp;
-}
-
-/**
- * Wakes the clusters as `wakeClusters` does, but at the exporter's pace (wake-pace.ts). A name with a pending wake-up gets no other one, and wake-ups beyond
- * the budget of the cluster or namespace wait.
- */
-export async function wakeAtPace(run: ClustersetRun, { clusters, isConcerned, ...to }: ClustersToWake): Promise<void> {
-  const { results, failures } = await wokenOf(run, clusters, isConcerned);
-  await wakeReadable(run, results.flat(), to);
-  if (failures.length > 0) throw failures[0];
-}
-
-async function wakeReadable(
-  run: ClustersetRun,
-  clusters: readonly ClusterRecord[],
-  { service, delaySeconds = 0 }: Pick<ClustersToWake, 'service' | 'delaySeconds'>,
-): Promise<void> {
-  const { deps, cluster, namespace } = run;
-  const { wakePace } = deps;
-  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
-  const name = { cluster: cluster.id, namespace, work: service, clusters: clusters.map(({ id }) => id), isFresh: run.latencyFromMs !== undefined };
-  const nowMs = deps.now();
-  const wakeUp = wakeUpOf(run, service, delaySeconds);
-  const pendingMs = wakePace.pendingMs(name, nowMs);
-  if (pendingMs > 0) {
-    await wakeEach(run, clusters, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
-    // The pending one may have been received before a generation was added.
-    if (wakePace.pendingMs(name, deps.now()) > 0) return;
-  }
-  const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
-  if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: cluster.id });
-  const paced = Math.max(delaySeconds, waitSeconds);
-  await wakeEach(run, clusters, { ...wakeUp, delaySeconds: paced, pace: 'leads' });
-  wakePace.sent(name, nowMs + paced * 1000);
-}
-
-async function wokenOf(
-  { deps, cluster: own }: ClustersetRun,
-  clusters: readonly string[],
-  isConcerned?: ClustersToWake['isConcerned'],
-): Promise<Settled<readonly ClusterRecord[]>> {
-  return concurrentlySettled(16, clusters, async (id) => {
-    const record = await readCluster(deps.table, id);
-    return record && isWoken(own, record) && ((await isConcerned?.(record)) ?? true) ? [record] : [];
-  });
 }
 
 async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {
