@@ -13,11 +13,12 @@ import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
+import { listPods } from '../state/live-pods.ts';
 import { requeue } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { doubtedBefore, reportOf } from './import-report-record.ts';
 import { applySlicePlan } from './import-slice-writes.ts';
-import { livePods, type Sources } from './import-sources.ts';
+import type { Sources } from './import-sources.ts';
 
 export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'memberOf'> {
   readonly merged: MergedExports;
@@ -110,25 +111,24 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
     left: left(plan),
     leftBy: (pods) => left(planWith(sources.map((s) => (s === source ? withPods(pods) : s)))),
     isAgain,
-    ask: async () =>
-      cluster && exported && (await selectsAsKnown(run, cluster, exported.service))
-        ? livePods(run, cluster.id, exported.service.spec?.selector ?? {})
-        : undefined,
+    ask: async () => cluster && exported && livePods(run, cluster, exported.service),
   });
   if (verdict.kind === 'not-answered') return { ...rest, state: 'silent' };
   return verdict.kind === 'differs' ? withPods(verdict.pods) : source;
 }
 
 /**
- * Returns false if the Service cannot be read, or if its selector in the cluster differs from the snapshot. A deleted Service does not contradict it. A
- * cluster that does not answer is asked no more, and the slices of the other sources wait for it: the call is short.
+ * Lists the pods by the cluster's own API. Resolves to undefined if it does not answer, or if the Service's selector differs from the snapshot. A deleted
+ * Service does not contradict it. The slices of the other sources wait for the answer: the first call is short. Stores nothing: the relay's next events
+ * count again.
  */
-async function selectsAsKnown(run: ClustersetRun, cluster: ClusterState, service: Service): Promise<boolean> {
+async function livePods(run: ClustersetRun, { id, optIn }: ClusterState, { spec }: Service): Promise<readonly Pod[] | undefined> {
   try {
-    const live = await (await run.apiOf(cluster.id, 'brief')).get('Service', run.namespace, run.name);
-    return !live || sameLabels(withOptInSelector(live, cluster.optIn).spec?.selector, service.spec?.selector);
+    const live = await (await run.apiOf(id, 'brief')).get('Service', run.namespace, run.name);
+    if (live && !sameLabels(withOptInSelector(live, optIn).spec?.selector, spec?.selector)) return undefined;
+    return await listPods(await run.apiOf(id, 'call'), run.namespace, spec?.selector ?? {});
   } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: cluster.id, error: String(error) });
-    return false;
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: id, error: String(error) });
+    return undefined;
   }
 }

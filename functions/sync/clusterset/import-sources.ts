@@ -11,11 +11,10 @@ import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clu
 import { concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
 import { mendSet, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 import { nodesOf } from '../state/inputs.ts';
-import { listPods } from '../state/live-pods.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 
@@ -101,18 +100,4 @@ function exportedIn({ namespace, name, found }: ClustersetRun, { id, incarnation
   const text = textOf(pods);
   if (text === undefined) found.unread = [...new Set([...(found.unread ?? []), id])].sort();
   return text === undefined ? undefined : decodeExportedPods(namespace, name, text);
-}
-
-/** Lists the pods by the cluster's own API. Resolves to undefined if it does not answer. Stores nothing: the relay's next events count again. */
-export async function livePods(
-  run: ClustersetRun,
-  source: string,
-  selector: { readonly [key: string]: string },
-): Promise<readonly Pod[] | undefined> {
-  try {
-    return await listPods(await run.apiOf(source, 'call'), run.namespace, selector);
-  } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: source, error: String(error) });
-    return undefined;
-  }
 }
