@@ -66,45 +66,41 @@ export interface OfName {
   readonly importers: readonly string[];
 }
 
-interface OfImporter {
-  readonly cluster: string;
-  readonly failure: ExportFailure;
-}
-
 /**
- * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the set has it, undefined without one. Former importers
- * are ignored.
+ * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the set has it, undefined without one.
+ * Former importers are ignored.
  */
 export async function failureOfImports(run: ClustersetRun, of: OfName, exportText: string | undefined): Promise<ExportFailure | undefined> {
-  const { states } = of;
-  const failed = [...states].flatMap(([cluster, { failure }]) => (failure ? [{ cluster, failure }] : []));
-  const active = await concurrently(8, failed, async (f) => ((await activeImporter(run, f.cluster)) ? [f] : []));
-  const isBlocked = active.flat().some(blocks);
-  const all: readonly OfImporter[] = [...active.flat(), ...(exportText === undefined || isBlocked ? [] : await unconfirmed(run, of, exportText))];
-  const first = all.find(blocks) ?? all.find(({ failure }) => failure.reason === 'Pending') ?? all[0];
-  if (!first) return undefined;
-  return { reason: first.failure.reason, message: all.map((f) => `cluster "${f.cluster}": ${f.failure.message}`).join('; ') };
+  const ofEach = await concurrently(16, of.importers, async (id): Promise<readonly ExportFailure[]> => {
+    const failure = await failureIn(run, id, of.states.get(id), exportText);
+    return failure ? [{ ...failure, message: `cluster "${id}": ${failure.message}` }] : [];
+  });
+  const all = ofEach.flat();
+  const blocked = all.find(blocks);
+  // The run comes again if it waits, but not if it is blocked. Then it names no import that is merely not confirmed yet.
+  const named = blocked ? all.filter(({ reason }) => reason !== 'Pending') : all;
+  const first = blocked ?? named.find(({ reason }) => reason === 'Pending') ?? named[0];
+  return first && { reason: first.reason, message: named.map(({ message }) => message).join('; ') };
 }
 
-const blocks = ({ failure: { reason } }: Pick<OfImporter, 'failure'>): boolean => reason !== 'Exported' && reason !== 'Pending';
+const blocks = ({ reason }: ExportFailure): boolean => reason !== 'Exported' && reason !== 'Pending';
 
-/**
- * Returns the importers that are to have the export, and whose runs have not confirmed it. A paused importer is named, and not waited for: its import stays
- * as it is for as long as an operator wants.
- */
-async function unconfirmed(run: ClustersetRun, { states, importers }: OfName, exportText: string): Promise<readonly OfImporter[]> {
-  const { deps, cluster, namespace } = run;
-  const isOpen = (state: ImportState | undefined): boolean => !state || !confirms(state, cluster.id, exportText);
-  const unheard = importers.filter((id) => isOpen(states.get(id)));
-  const open = await concurrently(16, unheard, async (cluster): Promise<readonly OfImporter[]> => {
-    const importer = await activeImporter(run, cluster);
-    if (!importer || !(await namespaceTakesImports(deps.table, importer, namespace))) return [];
-    const failure: ExportFailure = hasRuns(importer)
-      ? { reason: 'Pending', message: 'the import is not confirmed yet' }
-      : { reason: 'Exported', message: `the cluster is ${importer.mode}: its import stays as it is` };
-    return [{ cluster, failure }];
-  });
-  return open.flat();
+/** A paused importer is named, and not waited for: its import stays as it is for as long as an operator wants. */
+async function failureIn(
+  run: ClustersetRun,
+  id: string,
+  state: ImportState | undefined,
+  exportText: string | undefined,
+): Promise<ExportFailure | undefined> {
+  const isOpen = exportText !== undefined && !(state && confirms(state, run.cluster.id, exportText));
+  if (!isOpen && !state?.failure) return undefined;
+  const importer = await activeImporter(run, id);
+  if (!importer) return undefined;
+  if (state?.failure && (!isOpen || blocks(state.failure))) return state.failure;
+  if (!(await namespaceTakesImports(run.deps.table, importer, run.namespace))) return undefined;
+  return hasRuns(importer)
+    ? { reason: 'Pending', message: 'the import is not confirmed yet' }
+    : { reason: 'Exported', message: `the cluster is ${importer.mode}: its import stays as it is` };
 }
 
 async function activeImporter({ deps, cluster }: ClustersetRun, id: string): Promise<ClusterRecord | undefined> {
