@@ -10,8 +10,6 @@ import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
-import { labelSourceCluster } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
 import { mendSet, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 import { nodesOf } from '../state/inputs.ts';
@@ -70,28 +68,16 @@ async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExport
   return { cluster: cluster.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [] };
 }
 
-function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
-  const { podCidrs } = member.clusterset.exports;
-  const source = { cluster: member.id, podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []) };
-  const state = sourceStateOf(member, run.deps.now());
-  if (state !== 'fresh' && !isListed(member)) return { ...source, state };
-  const exported = exportedIn(run, member);
-  return exported ? { ...source, state: 'fresh', exported } : { ...source, state: 'silent' };
-}
-
 /**
- * Adds what the snapshot has of silent sources without a slice in the importing cluster. The cluster has just joined, or a user has deleted the import. The
- * endpoints may be dead, as those in the other importers.
+ * A silent source has what the snapshot has of it, for an importing cluster without its slices: one that has just joined, or where a user has deleted the
+ * import. The endpoints may be dead, as those in the other importers.
  */
-export function withLastKnown(run: ClustersetRun, read: Sources, slices: readonly EndpointSlice[]): Sources {
-  const present = new Set(slices.map((slice) => slice.metadata.labels?.[labelSourceCluster]));
-  const sources = read.sources.map((source): ImportSource => {
-    const member = read.memberOf.get(source.cluster);
-    if (!member || source.state !== 'silent' || present.has(source.cluster) || !witnessOf(member).isSynced) return source;
-    const exported = exportedIn(run, member);
-    return exported ? { ...source, exported } : source;
-  });
-  return { ...read, sources };
+function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
+  const podCidrs = member.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
+  const state = sourceStateOf(member, run.deps.now());
+  const counts = state === 'fresh' || isListed(member);
+  const exported = counts || (state === 'silent' && witnessOf(member).isSynced) ? exportedIn(run, member) : undefined;
+  return { cluster: member.id, podCidrs, state: counts ? (exported ? 'fresh' : 'silent') : state, ...(exported && { exported }) };
 }
 
 /** Returns undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */

@@ -24,7 +24,7 @@ import { confirmRecreation, type NotReady, unlessRefused, writeDerived } from '.
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
-import { readSources, recordWinner, type Sources, withLastKnown } from './import-sources.ts';
+import { readSources, recordWinner, type Sources } from './import-sources.ts';
 import { type Imported, planFor, readImported } from './imported.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
@@ -147,7 +147,7 @@ interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
 async function followToEnd(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, read }: Ending): Promise<Outcome> {
   if (!derived || derived.metadata.deletionTimestamp || !isDerivedFrom(derived, serviceImport)) return ok;
   const slices = await listImportedSlices(run, api);
-  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices });
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
   return ended(run, written, read);
 }
 
@@ -187,7 +187,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   const { merged, derived, slices, read } = to;
   const { refusals, notes } = run;
   const withAddresses = await writeAddresses(run, api, to);
-  const written = await writeImportedSlices(run, api, { ...withLastKnown(run, read, slices), merged, derived, slices });
+  const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
   const failure = refusals.length === 0 ? undefined : ({ reason: 'Failed', message: refusals.join('; ') } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
   if (to.notReady) run.found.notReady = to.notReady.message;
