@@ -56,9 +56,12 @@ describe('a cluster that refuses', () => {
     expect(seen(world)).toEqual(ofB);
   });
 
-  it('a refused status of exports does not stop the export, and opens no circuit', async () => {
+  it.each<[string, ClusterApiError]>([
+    ['by rights', refusal(403)],
+    ['with 500, as a webhook makes it,', new ClusterApiError('failed calling webhook', { status: 500 })],
+  ])('a status of exports that is refused %s does not stop the export, and opens no circuit', async (_how, error) => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
-    world.of('b').refuses = (verb, kind) => (kind === 'ServiceExport' && verb === 'patchStatus' ? refusal(403) : undefined);
+    world.of('b').refuses = (verb, kind) => (kind === 'ServiceExport' && verb === 'patchStatus' ? error : undefined);
     await world.pass(60);
     expect(seen(world)).toEqual(ofB);
     expect(await circuitOf(world, 'b')).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * The outcome of a run after a failed call to its cluster's API: of services, exports and imports alike. A fault of the cluster opens its circuit and uses
- * up no retries. A fault of an object is the run's own failure.
+ * The outcome of a run after a failed call to its cluster's API. A fault of the cluster opens its circuit and uses up no retries. A fault of an object is
+ * the run's own failure. Runs of exports and imports, which have rights and policies of their own, treat refusals and changed objects first.
  */
 import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -14,24 +14,19 @@ import { requeue } from '../state/requeue.ts';
 import { isRetry } from '../state/run.ts';
 import { openedCircuit } from './circuit-breaker.ts';
 
-/** `write`, `read`: of a service's run. `clusterset`: any call of the run of an export or import, which has rights and policies of its own. */
-export type FailedCall = 'write' | 'read' | 'clusterset';
+/** `read`: of a service's run. `write`: of a service's run, and any call of the run of an export or import. */
+export type FailedCall = 'write' | 'read';
 
 export type Treatment =
   /** The run fails, with back-off and a bounded number of retries. */
   | 'own'
   | 'circuit'
-  /**
-   * The run asks the cluster something else. No answer opens the circuit. After an answer a broken connection is tried again, once; an export or import
-   * counts as refused; a service's failure is `own`.
-   */
+  /** The run asks the cluster something else. No answer opens the circuit. After an answer a broken connection is tried again, once; others are `own`. */
   | 'probe'
   /** Requeues for this cause. */
-  | 'noCredentials'
-  | 'importChanged'
-  | 'importRefused';
+  | 'noCredentials';
 
-const always = (treatment: Treatment) => ({ write: treatment, read: treatment, clusterset: treatment });
+const always = (treatment: Treatment) => ({ write: treatment, read: treatment });
 
 export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall]: Treatment } } = {
   /** AWS, which all clusters share, gives the hub no credentials just now. The circuit stays as it is. */
@@ -39,13 +34,13 @@ export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall
   /** A connection may break alone. */
   connection: always('probe'),
   /** A 5xx or a call without an answer: a write of one object may cause it, through a webhook. */
-  server: { write: 'probe', read: 'circuit', clusterset: 'probe' },
+  server: { write: 'probe', read: 'circuit' },
   cluster: always('circuit'),
   /** A right to read that is missing concerns all services. */
-  forbidden: { write: 'own', read: 'circuit', clusterset: 'importRefused' },
-  invalid: { write: 'own', read: 'own', clusterset: 'importRefused' },
+  forbidden: { write: 'own', read: 'circuit' },
+  invalid: always('own'),
   /** Another client has just written the object, or it is on its way out, or the cluster does not have the kind (any more). */
-  changed: { write: 'own', read: 'own', clusterset: 'importChanged' },
+  changed: always('own'),
   object: always('own'),
 };
 
@@ -55,52 +50,35 @@ export interface FailedRun {
   readonly work: WorkItem;
   /** For the probe. */
   readonly brief: Pick<ClusterApi, 'identity'>;
-  /** The three fields are set for an export or import. `rounds`: number of runs in a row that were requeued before. */
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly rounds?: number;
 }
 
 /** Resolves to undefined if the failure is the run's own. */
 export async function faultOf(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
-  const { deps, cluster, rounds = 0 } = run;
+  const { deps, cluster } = run;
   switch (treatmentOf[failureOf(error)][call]) {
     case 'own':
       return undefined;
     case 'circuit':
       return openedCircuit(deps, cluster, error);
     case 'probe':
-      return probe(run, error, call);
+      return probe(run, error);
     case 'noCredentials':
       deps.log.warn('no credentials for now', { error: error.message });
       return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
-    case 'importChanged':
-      return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds });
-    case 'importRefused':
-      return refusedByCluster(run, error.message);
   }
 }
 
-async function probe(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
-  const { deps, cluster, work, brief } = run;
+async function probe({ deps, cluster, work, brief }: FailedRun, error: ClusterApiError): Promise<RequeueOutcome | undefined> {
   const isConnection = failureOf(error) === 'connection';
   if (isConnection && controllers.some((c) => isRetry({ work }, c))) return openedCircuit(deps, cluster, error);
   try {
     await brief.identity();
-    if (isConnection) return requeue(deps, 'connectionLost', { reason: 'connection lost' });
-    return call === 'clusterset' ? refusedByCluster(run, error.message) : undefined;
+    return isConnection ? requeue(deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
   } catch (unanswered) {
     if (unanswered instanceof RequeueAfter) return unanswered.outcome;
     if (!(unanswered instanceof ClusterApiError)) throw unanswered;
     return openedCircuit(deps, cluster, error);
   }
-}
-
-/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
-export function refusedByCluster(run: Pick<FailedRun, 'deps' | 'cluster' | 'namespace' | 'name' | 'rounds'>, what: string): RequeueOutcome {
-  const { deps, cluster, namespace, name, rounds = 0 } = run;
-  deps.log.warn('cluster refuses a write of an export or import', { cluster: cluster.id, namespace, service: name, reason: what });
-  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
 }
 
 /**

@@ -3,8 +3,10 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
+import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { TimeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
+import { requeue } from '../state/requeue.ts';
 
 export interface ClustersetRun {
   readonly deps: SyncDeps;
@@ -44,5 +46,11 @@ export interface ClustersetRun {
 
 /** The name of the run in its set. */
 export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({ set: cluster.clusterset.set, namespace, name });
+
+/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
+export function refusedByCluster({ deps, cluster, namespace, name, rounds }: ClustersetRun, what: string): RequeueOutcome {
+  deps.log.warn('cluster refuses a write of an export or import', { cluster: cluster.id, namespace, service: name, reason: what });
+  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
+}
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

@@ -23,7 +23,7 @@ import type { Reconciler, StartedRun } from '../state/reconciler.ts';
 import { requeue } from '../state/requeue.ts';
 import { isRetry } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
-import type { ClustersetRun } from './clusterset-run.ts';
+import { type ClustersetRun, refusedByCluster } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
@@ -69,7 +69,9 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
   if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
   if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
   const left = timeLeft(deps, deadlineMs);
-  const brief = { identity: async () => (await deps.cluster(cluster, left.brief)).identity() };
+  // The cluster is asked once for all refusals of a run.
+  let identity: Promise<string> | undefined;
+  const brief = { identity: () => (identity ??= deps.cluster(cluster, left.brief).then((api) => api.identity())) };
   const run: ClustersetRun = {
     deps,
     cluster,
@@ -97,22 +99,26 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
   try {
     return await runKind(run);
   } catch (error) {
-    return outcomeOf({ ...run, work: claim.item, brief }, error, 'clusterset', claim.service);
+    if (error instanceof ClusterApiError) {
+      // With the namespace goes what the run would write.
+      if (isNamespaceTerminating(error)) return ok;
+      if (await run.isRefused(error)) return refusedByCluster(run, error.message);
+      if (failureOf(error) === 'changed')
+        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
+    }
+    return outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'write', claim.service);
   }
 }
 
-/** The cluster is asked once for all refusals of a run. */
 function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused'] {
-  let answers: Promise<boolean> | undefined;
   return async (error) => {
     if (!(error instanceof ClusterApiError) || isNamespaceTerminating(error)) return false;
     if (isRefusal(error)) return true;
     if (failureOf(error) !== 'server') return false;
-    answers ??= brief.identity().then(
+    return brief.identity().then(
       () => true,
       () => false,
     );
-    return answers;
   };
 }
 

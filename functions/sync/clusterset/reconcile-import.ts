@@ -12,14 +12,12 @@ import { importStatus } from '#shared/clusterset/service-import.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { refusedByCluster } from '../admission/failure-outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
-import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
+import { type ClustersetRun, keyInSet, refusedByCluster } from './clusterset-run.ts';
 import { confirmRecreation, type NotReady, unlessRefused, writeDerived } from './derived-service-writes.ts';
 import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
@@ -42,15 +40,10 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
     namespaceTakesImports(deps.table, cluster, namespace),
     readSetEntries(deps.table, keyInSet(run)),
   ]);
-  try {
-    if (imports === 'active') return await writeImport(run, { takesImports, entries });
-    const outcome = await preview(run, { takesImports, entries });
-    await confirmNoImport(run);
-    return outcome;
-  } catch (error) {
-    if (error instanceof ClusterApiError && isNamespaceTerminating(error)) return ok;
-    throw error;
-  }
+  if (imports === 'active') return writeImport(run, { takesImports, entries });
+  const outcome = await preview(run, { takesImports, entries });
+  await confirmNoImport(run);
+  return outcome;
 }
 
 interface ToImport {

@@ -4,7 +4,7 @@ import { type FailedCall, faultOf, outcomeOf } from '#functions/sync/admission/f
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
 import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 
-const calls: readonly FailedCall[] = ['write', 'read', 'clusterset'];
+const calls: readonly FailedCall[] = ['write', 'read'];
 const unanswered = new ClusterApiError('no route', { status: 0 });
 
 /** The end of a run as a text, with its calls for the cluster's identity. */
@@ -24,7 +24,6 @@ async function ended(error: unknown, call: FailedCall, { answers = true, isRetry
         return 'uid';
       },
     },
-    rounds: 1,
   };
   const outcome = await outcomeOf(run as never, error, call);
   const text = outcome.kind === 'requeued' ? `${outcome.reason.split(':')[0]} ${outcome.requeueAfterSeconds} s` : outcome.kind;
@@ -35,37 +34,23 @@ const of = (status: number, more: object = {}) => new ClusterApiError('x', { sta
 const circuit = 'open circuit 15 s';
 
 describe('a failed call', () => {
-  it.each<[string, ClusterApiError, answered: readonly [string, string, string], unanswered?: readonly [string, string, string]]>([
-    [
-      'without credentials',
-      of(0, { reason: noCredentials }),
-      ['no credentials for now 1 s', 'no credentials for now 1 s', 'no credentials for now 1 s'],
-    ],
-    [
-      'by a broken connection',
-      of(0),
-      ['connection lost 1 s, probed', 'connection lost 1 s, probed', 'connection lost 1 s, probed'],
-      [`${circuit}, probed`, `${circuit}, probed`, `${circuit}, probed`],
-    ],
-    [
-      'without an answer',
-      of(0, { reason: timedOut }),
-      ['failed, probed', circuit, 'refused by the cluster 20 s, probed'],
-      [`${circuit}, probed`, circuit, `${circuit}, probed`],
-    ],
-    ['with 500', of(500), ['failed, probed', circuit, 'refused by the cluster 20 s, probed'], [`${circuit}, probed`, circuit, `${circuit}, probed`]],
-    ['with 503', of(503), ['failed, probed', circuit, 'refused by the cluster 20 s, probed'], [`${circuit}, probed`, circuit, `${circuit}, probed`]],
-    ['with 401', of(401), [circuit, circuit, circuit]],
-    ['with 408', of(408), [circuit, circuit, circuit]],
-    ['with 429', of(429), [circuit, circuit, circuit]],
-    ['with 403', of(403), ['failed', circuit, 'refused by the cluster 20 s']],
-    ['with 422', of(422), ['failed', 'failed', 'refused by the cluster 20 s']],
-    ['with 404', of(404), ['failed', 'failed', 'what is to be written has changed 2 s']],
-    ['with Conflict', of(409), ['failed', 'failed', 'what is to be written has changed 2 s']],
-    ['with AlreadyExists', of(409, { reason: 'AlreadyExists' }), ['failed', 'failed', 'what is to be written has changed 2 s']],
-    ['with 400', of(400), ['failed', 'failed', 'failed']],
-    ['with too large an answer', of(0, { reason: tooLarge }), ['failed', 'failed', 'failed']],
-  ])('%s ends the write of a service, the read of one, and an export or import', async (_how, error, answered, unanswered = answered) => {
+  it.each<[string, ClusterApiError, answered: readonly [string, string], unanswered?: readonly [string, string]]>([
+    ['without credentials', of(0, { reason: noCredentials }), ['no credentials for now 1 s', 'no credentials for now 1 s']],
+    ['by a broken connection', of(0), ['connection lost 1 s, probed', 'connection lost 1 s, probed'], [`${circuit}, probed`, `${circuit}, probed`]],
+    ['without an answer', of(0, { reason: timedOut }), ['failed, probed', circuit], [`${circuit}, probed`, circuit]],
+    ['with 500', of(500), ['failed, probed', circuit], [`${circuit}, probed`, circuit]],
+    ['with 503', of(503), ['failed, probed', circuit], [`${circuit}, probed`, circuit]],
+    ['with 401', of(401), [circuit, circuit]],
+    ['with 408', of(408), [circuit, circuit]],
+    ['with 429', of(429), [circuit, circuit]],
+    ['with 403', of(403), ['failed', circuit]],
+    ['with 422', of(422), ['failed', 'failed']],
+    ['with 404', of(404), ['failed', 'failed']],
+    ['with Conflict', of(409), ['failed', 'failed']],
+    ['with AlreadyExists', of(409, { reason: 'AlreadyExists' }), ['failed', 'failed']],
+    ['with 400', of(400), ['failed', 'failed']],
+    ['with too large an answer', of(0, { reason: tooLarge }), ['failed', 'failed']],
+  ])('%s ends the write of a service, and the read of one', async (_how, error, answered, unanswered = answered) => {
     expect(await Promise.all(calls.map((call) => ended(error, call)))).toEqual(answered);
     expect(await Promise.all(calls.map((call) => ended(error, call, { answers: false })))).toEqual(unanswered);
   });
