@@ -4,6 +4,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
 import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
+import type { Claim } from '#shared/workqueue/take.ts';
 import type { TimeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeue } from '../state/requeue.ts';
@@ -14,14 +15,7 @@ export interface ClustersetRun {
   readonly namespace: string;
   /** Name of the export or import. */
   readonly name: string;
-  /** Generation of the work item at the claim. */
-  readonly generation: number;
-  /** The run looks again at what an earlier run has done: nothing that concerns it has changed in its cluster since. */
-  readonly isLookOnly: boolean;
-  /** An earlier run for the same change failed or was requeued. */
-  readonly isRetry: boolean;
-  /** How often in a row the run was requeued before. */
-  readonly rounds: number;
+  readonly claim: Pick<Claim, 'item' | 'message'>;
   /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
   readonly api: () => Promise<ClusterApi>;
   /** The API of another cluster, to be read from, with the time limit of its calls. */
@@ -48,9 +42,9 @@ export interface ClustersetRun {
 export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({ set: cluster.clusterset.set, namespace, name });
 
 /** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
-export function refusedByCluster({ deps, cluster, namespace, name, rounds }: ClustersetRun, what: string): RequeueOutcome {
+export function refusedByCluster({ deps, cluster, namespace, name, claim }: ClustersetRun, what: string): RequeueOutcome {
   deps.log.warn('cluster refuses a write of an export or import', { cluster: cluster.id, namespace, service: name, reason: what });
-  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds });
+  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds: claim.message.requeues });
 }
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

@@ -9,7 +9,6 @@ import { controllers } from '#shared/kube/controllers.ts';
 import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
-import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
@@ -21,7 +20,6 @@ import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { Reconciler, StartedRun } from '../state/reconciler.ts';
 import { requeue } from '../state/requeue.ts';
-import { isRetry } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
 import { type ClustersetRun, refusedByCluster } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
@@ -67,7 +65,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
   const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
   // The first lists wake every export and import. A relay may be installed days after its cluster was registered.
   if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
-  if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues ?? 0 });
+  if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues });
   const left = timeLeft(deps, deadlineMs);
   // The cluster is asked once for all refusals of a run.
   let identity: Promise<string> | undefined;
@@ -77,10 +75,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     cluster,
     namespace: claim.service.namespace,
     name: parseWorkName(claim.service.name).name,
-    generation: claim.item.generation,
-    isLookOnly: isLookOnly(claim.item),
-    isRetry: controllers.some((c) => isRetry({ work: claim.item }, c)),
-    rounds: claim.message.requeues ?? 0,
+    claim,
     // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
     api: () => ownApi(deps, cluster, claim, runKind === runExport ? left.brief : left.call),
     apiOf: async (other, within) => {
@@ -104,7 +99,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
       if (isNamespaceTerminating(error)) return ok;
       if (await run.isRefused(error)) return refusedByCluster(run, error.message);
       if (failureOf(error) === 'changed')
-        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: run.rounds });
+        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: claim.message.requeues });
     }
     return outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'write', claim.service);
   }

@@ -71,7 +71,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     if (!isWhole) return requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
     if (failure?.reason !== 'Pending') return ok;
     if (now.woken.get(cluster.id) !== run.generation) await noteWoken(deps.table, key, cluster.id, run.generation);
-    return requeue(deps, 'importsPending', { reason: failure.message, rounds: run.rounds });
+    return requeue(deps, 'importsPending', { reason: failure.message, rounds: claim.message.requeues });
   } catch (error) {
     await noteWoken(deps.table, key, cluster.id, run.generation);
     throw error;

@@ -193,7 +193,7 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
  * Requeues the run while a source is silent and sweep has not recorded it: wake-ups of that source have found it silent. The same holds while sweep's record
  * has an answer of the API from before a pause or a doubt. Once the record shows neither, the source's return or its next answer wakes the import.
  */
-function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, memberOf }: Pick<Sources, 'sources' | 'memberOf'>): Outcome {
+function afterSilence({ deps, claim, found }: ClustersetRun, { sources, memberOf }: Pick<Sources, 'sources' | 'memberOf'>): Outcome {
   const isRecorded = (cluster: string): boolean => {
     const member = memberOf.get(cluster);
     return member?.source?.state === 'silent' && !hasAnswered(member);
@@ -202,7 +202,7 @@ function afterSilence({ deps, rounds, found }: ClustersetRun, { sources, memberO
   const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
   const silent = sources.filter(isPassing).map((source) => source.cluster);
   if (silent.length === 0) return ok;
-  return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds });
+  return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds: claim.message.requeues });
 }
 
 const body = <D extends { readonly spec: object }>(draft: D) => ({ apiVersion: mcsApiVersion, kind: 'ServiceImport' as const, ...draft });

@@ -12,7 +12,7 @@ export interface Requeued {
   /** For people. */
   readonly reason: string;
   /** How many runs in a row were enqueued again before; 0 by default. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
   /** A wait that precedes the rule's own, for instance until the circuit may be probed; 0 by default. */
   readonly leadSeconds?: number;
 }
