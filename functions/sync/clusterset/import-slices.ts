@@ -54,13 +54,6 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   if (limited !== undefined) run.notes.push(limited);
   const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
-  if (plan.leftOut.length > 0)
-    deps.log.warn('addresses left out of an import', {
-      cluster: cluster.id,
-      namespace: run.namespace,
-      service: name,
-      leftOut: plan.leftOut.slice(0, 5),
-    });
   // The doubted removal is tried again until the snapshot has caught up.
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
