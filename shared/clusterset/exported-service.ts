@@ -15,8 +15,7 @@ export interface CheckedExport {
   readonly problems: readonly string[];
 }
 
-/** Bytes of exported labels and annotations together, and of the whole text. */
-export const maxMapBytes = 16 * 1024;
+/** Bytes of the whole text. */
 export const maxExportBytes = 32 * 1024;
 
 /**
@@ -92,15 +91,12 @@ class LeftOut {
   }
 }
 
-function sizeError({ labels, annotations, ...rest }: ExportedService): string | undefined {
-  const ports = rest.spec.ports?.length ?? 0;
+function sizeError(exported: ExportedService): string | undefined {
+  const ports = exported.spec.ports?.length ?? 0;
   if (ports > maxPorts) return `the Service has ${ports} ports: at most ${maxPorts} are exported`;
-  const mapBytes = bytesOf({ labels, annotations });
-  if (mapBytes > maxMapBytes) return `exported labels and annotations have ${mapBytes} bytes: at most ${maxMapBytes} are exported`;
-  const bytes = mapBytes + bytesOf(rest);
+  const bytes = encoder.encode(JSON.stringify(exported)).length;
   return bytes > maxExportBytes ? `the export has ${bytes} bytes: at most ${maxExportBytes} are exported` : undefined;
 }
 
-const bytesOf = (value: object): number => encoder.encode(JSON.stringify(value)).length;
 const encoder = new TextEncoder();
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 60);

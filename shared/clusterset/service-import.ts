@@ -41,8 +41,7 @@ export interface ImportToPlan {
 }
 
 export function planImport({ namespace, name, set, merged, current, derived, writtenBy }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set, { derived, writtenBy }))
-    return { kind: merged ? 'not-ours' : 'unchanged' };
+  if (current && !isOurImport(current, set, { derived, writtenBy })) return { kind: merged ? 'not-ours' : 'unchanged' };
   if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
   const ofOthers = current && writtenBy !== undefined ? annotationsOfOthers(current.metadata, writtenBy) : {};
   const draft: ImportDraft = {

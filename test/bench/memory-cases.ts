@@ -1,7 +1,7 @@
 /** The edges of `npm run bench -- memory`. `functionMiB`: as in infra/stages. */
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { selectorsOf } from '#functions/ingest/wake-ups/selectors.ts';
-import { maxExportBytes, maxMapBytes } from '#shared/clusterset/exported-service.ts';
+import { maxExportBytes } from '#shared/clusterset/exported-service.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { KeyRange } from '#shared/store/table.ts';
 import { exporter, importer, service, serviceExport } from '../support/set-objects.ts';
@@ -74,7 +74,7 @@ async function exportsOfLargestText(): Promise<void> {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
   await world.pass(60);
   const names = Array.from({ length: 1_000 }, (_, i) => `n-${i}`);
-  const text = 'a'.repeat(maxMapBytes - 1_000);
+  const text = 'a'.repeat(maxExportBytes / 2 - 1_000);
   const ports = Array.from({ length: 64 }, (_, i) => ({
     name: `${i}-`.padEnd(63, 'p'),
     port: i + 1,

@@ -15,11 +15,7 @@ export interface Addressed {
 }
 
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
-export async function writeAddresses(
-  run: ClustersetRun,
-  api: ClusterApi,
-  { merged, serviceImport, derived }: Addressed,
-): Promise<ServiceImport> {
+export async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived }: Addressed): Promise<ServiceImport> {
   const plan = planFor(run, { current: serviceImport, derived }, merged);
   if (plan.kind !== 'update') return serviceImport;
   run.assertTimeToWrite();

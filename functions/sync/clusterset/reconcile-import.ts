@@ -23,8 +23,8 @@ import { confirmImport, confirmNoImport } from './import-confirmations.ts';
 import { findPreview } from './import-preview.ts';
 import { listImportedSlices, writeImportedSlices } from './import-slices.ts';
 import { readSources, recordWinner, type Sources } from './import-sources.ts';
-import { type Imported, planFor, readImported } from './imported.ts';
 import { type Addressed, writeAddresses, writeStatus } from './import-status.ts';
+import { type Imported, planFor, readImported } from './imported.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { withUnknownSources } from './unknown-sources.ts';
 
