@@ -15,8 +15,6 @@ export interface SetEntries {
    * are absent.
    */
   readonly exportTexts: ReadonlyMap<string, string>;
-  /** The generation of each export whose importers are woken already (`noteWoken`), by exporting cluster. */
-  readonly woken: ReadonlyMap<string, number>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
   /** Invalid items, with an unreadable text or another cluster's text. They are ignored, and `mendSet` deletes them. */
@@ -34,10 +32,8 @@ function entriesOf(items: readonly Item[]): SetEntries {
   const sound = entries.filter(isSound);
   const textsOf = (wanted: Entry): ReadonlyMap<string, string> =>
     new Map(sound.flatMap(({ entry, of, item }) => (entry === wanted ? [[of, item[textAttribute] as string] as const] : [])));
-  const woken = sound.flatMap(({ entry, of, item }) => (entry === 'E' && typeof item[wokenFor] === 'number' ? [[of, item[wokenFor]] as const] : []));
   return {
     exportTexts: textsOf('E'),
-    woken: new Map(woken),
     winner: textsOf('W').get(''),
     rubbish: entries.filter((e) => !isSound(e)).map(({ item }) => item),
   };
@@ -94,11 +90,6 @@ export async function saveExportEntry(
 const asItWas = (text: string | undefined): WriteCondition =>
   text === undefined ? { absent: textAttribute } : { attribute: textAttribute, is: '=', value: text };
 
-/** Records that an export's run has woken the importers. The run is retried for its own unreachable cluster, and must not wake the importers again. */
-export async function noteWoken(table: Table, key: SetKey, cluster: string, generation: number): Promise<void> {
-  await table.update(setKey(key.set, key.namespace, key.name, 'E', cluster), { set: { [wokenFor]: generation } }, { present: textAttribute });
-}
-
 /** An undefined `text` means that no cluster exports the name any more. Resolves to false if another run has saved a winner since `before` was read. */
 export async function saveWinner(table: Table, key: SetKey, text: string | undefined, before: string | undefined): Promise<boolean> {
   const at = setKey(key.set, key.namespace, key.name, 'W');
@@ -106,7 +97,6 @@ export async function saveWinner(table: Table, key: SetKey, text: string | undef
 }
 
 const textAttribute = 'f';
-const wokenFor = 'g';
 /** Number of a namespace's items that are read at once, with their texts. */
 const entriesAtOnce = 100;
 

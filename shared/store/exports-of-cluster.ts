@@ -7,21 +7,25 @@ import { exportedKey, exportedOf, nameOfPair, pairsOf } from './keys.ts';
 import { keysIn } from './pages.ts';
 import type { Table } from './table.ts';
 
-/** `pending`: wake-ups for a change of the entry may not be sent yet. Undefined: the cluster exports nothing under the name. */
-export type ExportMark = 'pending' | 'settled' | undefined;
+/**
+ * `pending`: wake-ups for a change of the entry may not be sent yet. Any other text names the run that has sent its wake-ups, whose retry sends no others.
+ * Undefined: the cluster exports nothing under the name.
+ */
+export type ExportMark = string | undefined;
 
 const pending = 'pending';
+const sentBy = 'w';
 
 export async function readExportMark(table: Table, { set, namespace, name }: SetKey, cluster: string): Promise<ExportMark> {
   const item = await table.get(exportedKey(set, cluster, namespace, name));
-  return item && (item[pending] === 1 ? 'pending' : 'settled');
+  return item && (item[pending] === 1 ? pending : String(item[sentBy] ?? ''));
 }
 
 /** By the export run of the cluster, under its lease, or by sweep for a cluster that leaves. */
 export async function saveExportMark(table: Table, { set, namespace, name }: SetKey, cluster: string, mark: ExportMark): Promise<void> {
   const at = exportedKey(set, cluster, namespace, name);
   if (mark === undefined) await table.delete(at);
-  else await table.put({ ...at, ...(mark === 'pending' && { [pending]: 1 }) });
+  else await table.put({ ...at, ...(mark === pending ? { [pending]: 1 } : { [sentBy]: mark }) });
 }
 
 /** In order. `namespace` undefined: of all of them. */

@@ -5,7 +5,7 @@
 import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { changedConditions, type ExportFailure, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
@@ -13,10 +13,11 @@ import { type ExportedService, settledWinner } from '#shared/clusterset/preceden
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
-import { mendSet, noteWoken, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { mendSet, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { forgetExportedPods, readExportedPods, type StoredExportedPods } from '#shared/store/exported-pods-record.ts';
 import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
@@ -29,7 +30,7 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
-  const { deps, cluster, namespace, name } = run;
+  const { deps, cluster, namespace, name, claim } = run;
   const store = { table: deps.table, cluster: cluster.id };
   const key = keyInSet(run);
   // Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one.
@@ -52,7 +53,9 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const isNew = before !== exportText;
   const { isWhole, isChanged } = await saveExport(run, checked?.validity, { exportText, before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
-  const hasChanged = exportText !== undefined && (isChanged || (!run.isLookOnly && entries.woken.get(cluster.id) !== run.generation));
+  // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation again.
+  const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
+  const hasChanged = exportText !== undefined && (isChanged || (!isLookOnly(claim.item) && mark !== thisRun));
   // After the entry is saved: a cluster that becomes an importer later reads it.
   const [states, importers] = await Promise.all([readStates(run), listImporters(deps.table)]);
   if (owes || hasChanged) await wakeImporters(run, { importers, states });
@@ -63,17 +66,15 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (owes) {
     await wakeAtPace(run, { clusters: others, service: exportWork(name) });
     if (exportText === undefined) await wakeBeyondLimit(run);
-    await saveExportMark(deps.table, key, cluster.id, exportText === undefined ? undefined : 'settled');
+    await saveExportMark(deps.table, key, cluster.id, exportText && thisRun);
   }
   if (!checked || !hasRuns(cluster)) return ok;
   try {
-    const failure = await patchConditions(run, checked, { entries: now, states, importers, exportText });
-    if (!isWhole) return requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
-    if (failure?.reason !== 'Pending') return ok;
-    if (now.woken.get(cluster.id) !== run.generation) await noteWoken(deps.table, key, cluster.id, run.generation);
-    return requeue(deps, 'importsPending', { reason: failure.message, rounds: claim.message.requeues });
+    await patchConditions(run, checked, { entries: now, states, importers, exportText });
+    return isWhole ? ok : requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
   } catch (error) {
-    await noteWoken(deps.table, key, cluster.id, run.generation);
+    // The run is retried, for its own unreachable cluster or for its importers, and must not wake these again.
+    if (hasChanged && !owes) await saveExportMark(deps.table, key, cluster.id, thisRun);
     throw error;
   }
 }
@@ -130,16 +131,16 @@ interface InSet extends OfName {
   readonly exportText: string | undefined;
 }
 
-/** Resolves to what keeps the export from being ready, as the importers have it. */
+/** Throws RequeueAfter at its end if importers have not confirmed the export. */
 async function patchConditions(
   run: ClustersetRun,
   { validity, problems }: OwnStanding,
   { entries: { exportTexts, winner }, exportText, ...of }: InSet,
-): Promise<ExportFailure | undefined> {
+): Promise<void> {
   const { deps, cluster, namespace, name } = run;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
   // The hub cannot patch conditions without the cluster's API.
-  if (!(deps.reaches?.(cluster) ?? cluster.api)) return undefined;
+  if (!(deps.reaches?.(cluster) ?? cluster.api)) return;
   const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: cluster.clusterset.precedence };
   let merged = mergeExports(exports, options);
@@ -147,7 +148,7 @@ async function patchConditions(
   if (merged && merged.conflicts.length > 0) merged = mergeExports(await ofMembers(run, exports), options);
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
-  if (!current) return undefined;
+  if (!current) return;
   const failure = await failureOfImports(run, of, exportText);
   const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -156,5 +157,5 @@ async function patchConditions(
     run.assertTimeToWrite();
     await api.patchStatus('ServiceExport', namespace, name, { conditions });
   }
-  return failure;
+  if (failure?.reason === 'Pending') throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });
 }

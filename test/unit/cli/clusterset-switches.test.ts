@@ -179,7 +179,7 @@ describe('the switch of exports', () => {
 
   it('an export is not taken from importers that have no other, but by --override', async () => {
     const { table, exports, membership, audit } = await start();
-    await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', 'settled');
+    await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '1 1');
     await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
     await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
     await exports('web,api');

@@ -69,7 +69,7 @@ describe('the index of a set’s exports', () => {
       ['b', keyOf('staging', 'shop', 'other')],
       ['c', keyOf('prod', 'shop', 'cart')],
     ] as const)
-      await saveExportMark(table, of, cluster, 'settled');
+      await saveExportMark(table, of, cluster, '1 1');
     expect(await listed(exportsOfCluster(table, 'prod', 'b'))).toEqual([keyOf('prod', 'shop-2', 'web'), keyOf('prod', 'shop', 'web')]);
     expect(await listed(exportsOfCluster(table, 'prod', 'b', 'shop'))).toEqual([keyOf('prod', 'shop', 'web')]);
     await saveExportMark(table, key, 'b', 'pending');

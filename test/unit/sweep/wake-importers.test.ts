@@ -29,7 +29,7 @@ async function world() {
   for (const id of ids) await register(id, { imports: 'active' });
   for (const name of names) {
     await saveExportEntry(table, keyOf(name), 'b', JSON.stringify({ cluster: 'b' }));
-    await saveExportMark(table, keyOf(name), 'b', 'settled');
+    await saveExportMark(table, keyOf(name), 'b', '1 1');
   }
   const clock = { nowMs: 0 };
   const queues = new Map(['b', ...ids].map((id) => [id, memoryClusterQueues(() => clock.nowMs)]));
