@@ -3,6 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { queueDirectory } from './clusters/queue-directory.ts';
+import { defaultLimits } from './contract/limits.ts';
 import { readHubSettings } from './hub-settings.ts';
 import { type Received, retrySoon } from './queue/visibility.ts';
 import { dynamoTable } from './store/dynamodb/dynamodb.ts';
@@ -21,7 +22,7 @@ export function hubFunction(stage: 'ingest' | 'sync' | 'sweep', dynamodb: Dynamo
   const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
   const invocation = invocations();
   const log = jsonLog(writeLine, Date.now, { stage }, invocation.fields);
-  return { settings, directory, invocation, deps: { table, queues: directory.queues, metrics, log, now: Date.now } };
+  return { settings, directory, invocation, deps: { table, queues: directory.queues, metrics, log, now: Date.now, limits: defaultLimits } };
 }
 
 /** Resolves to the ids of the messages that failed. */

@@ -1,7 +1,6 @@
 /** The first phase of a batch, for one message: it writes the entries and collects the follow-up work in `effects`. */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -19,7 +18,7 @@ import { incarnationOfSession } from './session/session.ts';
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
 export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: MessageProgress): Promise<MarkApplied | undefined> {
   const { deps, cluster } = batch;
-  const message = readEvents(record.body, limitsOf(deps).queue);
+  const message = readEvents(record.body, deps.limits.queue);
   if (message.cluster !== cluster.id) {
     throw new UnreadableMessage(`message names cluster ${message.cluster} in the queue of ${cluster.id}`);
   }

@@ -13,7 +13,6 @@
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { countPodWrite, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
@@ -53,13 +52,13 @@ async function applyBatch(deps: IngestDeps, id: string, records: readonly Events
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }
-  const checkTime = timeCheck(deps.now, deadline, limitsOf(deps).ingest.writingShare);
+  const checkTime = timeCheck(deps.now, deadline, deps.limits.ingest.writingShare);
   const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects: new BatchEffects(), ahead, checkTime };
   const { failed, marks } = await applyMessages(batch, records);
   try {
     await notifyServices(batch);
     for (const mark of marks) await mark();
-    await wakeAfterFirstLists(deps, batch, { hasLists: marks.length > 0, untilMs: deadline - limitsOf(deps).sync.reserveMs });
+    await wakeAfterFirstLists(deps, batch, { hasLists: marks.length > 0, untilMs: deadline - deps.limits.sync.reserveMs });
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster: id, error: String(error) });
     return records.map((r) => r.messageId);
@@ -79,7 +78,7 @@ const messagesAtOnce = 10;
 /** Phase 1. Never rejects: a message that fails takes no other with it. */
 async function applyMessages(batch: BatchContext, records: readonly EventsRecord[]): Promise<Applied> {
   const { deps, cluster } = batch;
-  const { ingest, queue } = limitsOf(deps);
+  const { ingest, queue } = deps.limits;
   const failed: string[] = [];
   const apply = async (record: EventsRecord): Promise<MarkApplied | undefined> => {
     try {

@@ -1,5 +1,4 @@
 /** A session: one view of the cluster, with its outbox, reflectors and heartbeats (relay.ts). */
-import { limitsOf } from '#shared/contract/limits.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -45,7 +44,7 @@ export class Session {
     this.#sentIndex = sentIndex;
     const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
-    const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, limitsOf(deps).relay.outputsResyncMs);
+    const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, deps.limits.relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
       return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind });
@@ -92,7 +91,7 @@ export class Session {
         ...(isKubernetesVersion(kubernetes) && { kubernetes }),
         ...(high.Service !== undefined && { annotated: this.#sentIndex.annotated }),
       };
-      let again = limitsOf(this.#deps).relay.heartbeatMs;
+      let again = this.#deps.limits.relay.heartbeatMs;
       try {
         await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
         meter.count('relay_heartbeats_total');

@@ -35,20 +35,17 @@ try {
   );
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });
+  const runtime = { clock: systemClock, log: clusterLog, meter, limits: defaultLimits };
   const relay = new Relay(
     {
       source: crdGuard(httpWatchSource(transport, systemClock), transport, clusterLog),
       queue: sqsQueue(sqs, settings.eventsQueueUrl),
-      clock: systemClock,
-      log: clusterLog,
-      meter,
+      ...runtime,
       newId: randomUUID,
       ...(settings.lease && {
         election: new Election({
           store: httpLeaseStore(transport, settings.lease, Date.now, defaultLimits.election.callTimeoutMs),
-          clock: systemClock,
-          log: clusterLog,
-          meter,
+          ...runtime,
           id: `${hostname()}_${randomUUID()}`,
         }),
       }),

@@ -1,4 +1,3 @@
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Candidate, Election } from './election/election.ts';
 import { NotLeading } from './outbox/delivery.ts';
@@ -37,7 +36,7 @@ export class Relay {
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
     this.#deps = { ...deps, queue: this.#acceptance };
-    const { resyncMs } = limitsOf(deps).relay;
+    const { resyncMs } = deps.limits.relay;
     this.#options = { resyncMs, drainMs: 4_000, clusterset: false, ...options };
     if (!deps.election) this.#term = new AbortController();
   }

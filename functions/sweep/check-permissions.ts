@@ -7,12 +7,11 @@ import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
 import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /** Returns the clusters to check, the oldest answer first. A run has time for some of a large fleet. */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
-  const { rightsEveryMs } = limitsOf(deps).sweep;
+  const { rightsEveryMs } = deps.limits.sweep;
   const isCandidate = (cluster: ClusterRecord): boolean => !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
   const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);

@@ -2,7 +2,6 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -15,7 +14,7 @@ export async function findOverdue(
   deps: SweepDeps,
   cluster: ClusterRecord,
 ): Promise<{ readonly overdue: readonly WakeUp[]; readonly oldestSeconds: number }> {
-  const { overdueMs, maxOverdue } = limitsOf(deps).sweep;
+  const { overdueMs, maxOverdue } = deps.limits.sweep;
   const nowMs = deps.now();
   const dirty = await deps.table.queryDirty(cluster.id, nowMs, maxOverdue);
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;

@@ -8,7 +8,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrentlyToEnd } from '#shared/concurrently.ts';
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { Limits } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
@@ -30,7 +30,7 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   const version = versionOf(cluster.incarnation, resourceVersion);
   await recordRead(deps.table, cluster, { [kind]: version });
   const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, base: resourceVersion };
-  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, confirmed: true }, entries, limitsOf(deps));
+  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, confirmed: true }, entries, deps.limits);
   await deps.queues(cluster.id, cluster.queues).events.send(bodies.map((body) => ({ body })));
   await clearOwnListRequest(deps.table, cluster.id, kind, version);
   deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });
@@ -52,7 +52,7 @@ async function list<K extends InputKind>(
   let bytes = 0;
   try {
     const { resourceVersion, items } = await api.list(kind, '', {
-      timeoutMs: limitsOf(deps).sweep.pageMs,
+      timeoutMs: deps.limits.sweep.pageMs,
       ...(signal && { signal }),
       keep: (object): InputEntry => {
         const { namespace: ns = '', name, resourceVersion: rv = '0' } = object.metadata;

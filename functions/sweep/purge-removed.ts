@@ -5,7 +5,6 @@ import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { finishRemoval, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { clusterOfKey } from '#shared/store/keys.ts';
 import { leaveSet } from './clusterset/leave-set.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
@@ -17,7 +16,7 @@ export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Pro
   // Its ServiceExports name the entries that leaveSet has yet to withdraw.
   if (cluster.mode === 'draining' && isMember(cluster) && !(await leaveSet(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
-  const { clearedPages, clearMs } = limitsOf(deps).sweep;
+  const { clearedPages, clearMs } = deps.limits.sweep;
   const untilMs = Math.min(endAtMs(deps), startedAtMs + clearMs);
   let cursor = await readPurgeCursor(table, cluster.id);
   let purged = 0;

@@ -5,7 +5,6 @@
  */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import { resyncKey } from '#shared/store/keys.ts';
 import { isAlive } from '#shared/store/objects.ts';
@@ -32,7 +31,7 @@ const minuteMs = 60_000;
 
 export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const key = resyncKey(cluster.id);
-  const { resyncMinutes, maxResync } = limitsOf(deps).sweep;
+  const { resyncMinutes, maxResync } = deps.limits.sweep;
   const periodMs = resyncMinutes * minuteMs;
   const save = (next: Round): Promise<unknown> => deps.table.put({ ...key, walk: JSON.stringify(next) });
   const stored = (await deps.table.get(key))?.['walk'];
@@ -52,7 +51,7 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
 }
 
 function dueNow(deps: SweepDeps, { sinceMs, passed, total }: Round): number {
-  const { resyncMinutes, firstResync, minResync, maxResync } = limitsOf(deps).sweep;
+  const { resyncMinutes, firstResync, minResync, maxResync } = deps.limits.sweep;
   const minute = Math.floor((deps.now() - sinceMs) / minuteMs);
   if (minute < 0) return 0;
   const pace = total > 0 ? total / (paceShare * resyncMinutes) : firstResync;

@@ -2,7 +2,6 @@
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { StageDeps } from '#shared/workqueue/deps.ts';
 
@@ -23,4 +22,4 @@ export interface SweepDeps extends StageDeps {
 }
 
 /** From this time on a run begins no further step. */
-export const endAtMs = (deps: SweepDeps): number => (deps.deadlineMs ?? Number.POSITIVE_INFINITY) - limitsOf(deps).sweep.reserveMs;
+export const endAtMs = (deps: SweepDeps): number => (deps.deadlineMs ?? Number.POSITIVE_INFINITY) - deps.limits.sweep.reserveMs;

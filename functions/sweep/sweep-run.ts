@@ -1,6 +1,5 @@
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
 /** One run of sweep: its failed steps, and its time limit. */
@@ -33,7 +32,7 @@ export class SweepRun {
     step: string,
     clusters: readonly C[],
     work: (cluster: C) => Promise<unknown>,
-    { ms = Number.POSITIVE_INFINITY, atOnce = limitsOf(this.deps).sweep.atOnce } = {},
+    { ms = Number.POSITIVE_INFINITY, atOnce = this.deps.limits.sweep.atOnce } = {},
   ): Promise<number> {
     const untilMs = Math.min(endAtMs(this.deps), this.deps.now() + ms);
     let skipped = 0;

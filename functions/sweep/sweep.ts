@@ -10,7 +10,6 @@ import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { WalkPosition } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
@@ -37,7 +36,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   await Promise.all([
     checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
     wakePending(run, records, overdue),
-    run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), { ms: limitsOf(deps).sweep.rightsMs }),
+    run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), { ms: deps.limits.sweep.rightsMs }),
     sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
     run.each('checkCredentials', dueForCredentials(deps, records), (cluster) => checkCredentials(deps, cluster)),
   ]);
@@ -79,7 +78,7 @@ async function reportAll(run: SweepRun): Promise<Reported> {
 async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
   const unverified = clusters.filter((cluster) => cluster.unverified);
-  await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: limitsOf(deps).sweep.judgeMs });
+  await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: deps.limits.sweep.judgeMs });
   // verifySession may just have requested lists. One cluster after the other: a list may take long, and much memory.
   const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {

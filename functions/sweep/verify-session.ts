@@ -22,7 +22,6 @@ import {
   type UnboundSession,
 } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { clustersetKinds, inputKinds, type Kind, kinds, outputKinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { currentVersion } from './current-version.ts';
@@ -79,7 +78,7 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
     // A cluster in shadow mode may never be reachable from here. The session is accepted if no known relay has sent a heartbeat since.
-    const stood = deps.now() - unbound.sinceMs > limitsOf(deps).sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
+    const stood = deps.now() - unbound.sinceMs > deps.limits.sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
     return !servesFromSnapshot(cluster) && stood ? 'new' : 'unknown';
   }
 }

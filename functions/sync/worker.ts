@@ -1,5 +1,4 @@
 /** One wake-up: take the lease of its item, reconcile, finish; again for generations that were added meanwhile. */
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { finishWork } from '#shared/workqueue/finish.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
@@ -32,7 +31,7 @@ interface ClaimedWakeUp {
 
 async function runUnderLease(deps: SyncDeps, reconciler: Reconciler, { message, prefetched, deadlineMs, ...taken }: ClaimedWakeUp): Promise<boolean> {
   const { service } = taken.claim;
-  const { maxRuns, maxHoldMs, reserveMs } = limitsOf(deps).sync;
+  const { maxRuns, maxHoldMs, reserveMs } = deps.limits.sync;
   const startedMs = deps.now();
   if (message.dueMs !== undefined) deps.metrics.put('QueueLatency', Math.max(0, startedMs - message.dueMs), { cluster: service.cluster });
   let claim = taken.claim;

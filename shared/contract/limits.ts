@@ -190,6 +190,3 @@ export const defaultLimits: Limits = {
   queue,
   runs,
 };
-
-/** Returns the given limits, or the defaults. */
-export const limitsOf = ({ limits }: { readonly limits?: Limits | undefined }): Limits => limits ?? defaultLimits;

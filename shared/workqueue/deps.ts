@@ -13,8 +13,7 @@ export interface StageDeps {
   readonly log: Log;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The default limits if absent. */
-  readonly limits?: Limits;
+  readonly limits: Limits;
 }
 
 /** Dependencies of the work queue. */

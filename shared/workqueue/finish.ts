@@ -3,7 +3,6 @@
  * work in the opposite order.
  */
 import type { QueueUrls } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
@@ -119,7 +118,7 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayC
   if (isDone({ ...record.before, ...record.after }, record.generation)) {
     if (await releaseClean(deps.table, service, record)) return { kind: 'done' };
     if (mayContinue) {
-      const item = await renew(deps.table, service, record, deps.now() + limitsOf(deps).sync.leaseMs);
+      const item = await renew(deps.table, service, record, deps.now() + deps.limits.sync.leaseMs);
       if (!item) return { kind: 'lease-lost' };
       // The run is done, which ends a row of requeued runs.
       const message = { ...claim.message, requeues: undefined };

@@ -1,5 +1,4 @@
 /** client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now. */
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -35,7 +34,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
   // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a lease usually finds its work done.
   if (isNewWork(message) && (message.generation !== latestGeneration || message.delayedByBatch)) {
-    const lease = { id: deps.newLeaseId(), untilMs: deps.now() + limitsOf(deps).sync.leaseMs };
+    const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
     const controllers = item ? controllersToRun(message, item) : [];
     attempt = { leaseId: lease.id, wasTakenOver: false };
@@ -51,7 +50,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
       await waitForLeaseEnd(deps, { service, message, controllers, lease: read.lease, nowMs });
       return { kind: 'lease-busy' };
     }
-    const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + limitsOf(deps).sync.leaseMs };
+    const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + deps.limits.sync.leaseMs };
     const item = await claim(deps.table, service, { item: read, controllers }, lease);
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
@@ -84,4 +83,4 @@ async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, controll
  * prove. Call before saving the writes of a run (docs/architecture.md, "Echo").
  */
 export const isHeld = (deps: Pick<WorkQueueDeps, 'now' | 'limits'>, { item }: Pick<Claim, 'item'>): boolean =>
-  deps.now() + limitsOf(deps).sync.saveMs < (item.lease?.untilMs ?? 0);
+  deps.now() + deps.limits.sync.saveMs < (item.lease?.untilMs ?? 0);

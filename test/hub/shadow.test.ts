@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { compareWithCluster } from '#functions/sync/controllers/shadow-compare.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { countDifferences, readDifference } from '#shared/store/shadow-record.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -41,7 +42,7 @@ it('a service that cannot be compared is a difference as well', async () => {
   const service = { ...aService(), metadata: undefined };
   const inputs = { service, writers, pods: [{}], nodes: new Map(), outputs: [], hints: undefined };
   const log = { info() {}, warn() {}, error() {}, with: () => log };
-  const deps = { table: world.table, now: () => world.now, random: () => 0, log };
+  const deps = { table: world.table, now: () => world.now, random: () => 0, log, limits: defaultLimits };
   const compared = await compareWithCluster(deps as never, meta as never, key, inputs as never);
   expect(compared).toMatchObject({ kind: 'requeued', reason: 'difference to be confirmed' });
   expect((await readDifference(world.table, key))?.text).toContain('cannot be compared: TypeError');

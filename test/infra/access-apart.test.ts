@@ -2,16 +2,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { identityKeys } from '#infra/stages/function.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ApiAccess, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, registerCluster } from '#shared/clusters/registration.ts';
 import { finishRemoval } from '#shared/clusters/removal.ts';
 import type { Item } from '#shared/store/table.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../unit/ingest/hub.ts';
 
 const apiOf = (id: string): ApiAccess => ({ url: `https://${id}.example`, auth: { type: 'secret', secretArn: `arn:of:${id}` } });
 const stolen = JSON.stringify({ url: 'https://attacker.example', auth: apiOf('victim').auth });
@@ -26,19 +24,14 @@ async function hub() {
   const gone = await readCluster(table, 'gone');
   expect(await finishRemoval(table, gone!, 0)).toBe(true);
   const asked: (ApiAccess | undefined)[] = [];
-  const deps: SweepDeps = {
+  const deps = sweepDeps({
     table,
-    queues: () => memoryClusterQueues(() => 0),
     cluster: async ({ api }) => {
       asked.push(api);
       throw new Error('no answer');
     },
-    metrics: { put() {} },
-    log: silent,
     now: () => 10_000_000,
-    newId: () => 'id',
-    flush() {},
-  };
+  });
   return { table, deps, asked };
 }
 

@@ -86,7 +86,7 @@ function start(name: string): TestRelay {
     },
   };
   const meter = new Meter();
-  const election = new Election({ store: lease.store(call), clock, log: quiet, meter, id: name });
+  const election = new Election({ store: lease.store(call), clock, log: quiet, meter, id: name, limits });
   const relay = new Relay(
     { source: watched, queue, clock, log: quiet, meter, newId: () => `${name}-${++ids}`, election, limits },
     { cluster: 'c', outputs: 'metadata' },

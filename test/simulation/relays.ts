@@ -57,7 +57,8 @@ export class Relays {
     const ways = relayWays(actor, source, this.#processes.queue(actor, 'events'), this.lease, this.#processes.faults);
     const log = this.#processes.log(actor);
     const meter = new Meter();
-    const election = new Election({ store: ways.lease, clock, log, meter, id: actor.name });
+    const { limits } = this.#world.profile;
+    const election = new Election({ store: ways.lease, clock, log, meter, id: actor.name, limits });
     const relay = new Relay(
       {
         source: ways.source,
@@ -67,7 +68,7 @@ export class Relays {
         log,
         meter,
         newId: () => this.#processes.newId(actor),
-        limits: this.#world.profile.limits,
+        limits,
       },
       {
         cluster: this.#world.cluster,

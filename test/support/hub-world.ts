@@ -112,6 +112,7 @@ export class HubWorld {
       },
       metrics,
       log,
+      limits: defaultLimits,
       now: () => this.now,
       random: options.random ?? (() => 0.5),
       newLeaseId: () => `lease-${++leases}`,
@@ -280,7 +281,7 @@ export class HubWorld {
       return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
-    const outbox = new Outbox({ queue: this.queues.events, clock, log: silent, meter: new Meter() }, this.#header);
+    const outbox = new Outbox({ queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits }, this.#header);
     for (const kind of kinds) outbox.markRead(kind, this.#header.base);
     return outbox;
   }

@@ -2,6 +2,7 @@
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
@@ -23,7 +24,15 @@ export const clusterApi = (calls: Partial<ClusterApi> = {}): ClusterApi => ({
 
 function stageDeps(now: () => number) {
   const queues = memoryClusterQueues(now);
-  return { table: memoryTable(), queues: () => queues, cluster: async () => clusterApi(), metrics: { put() {} }, log: silent, now };
+  return {
+    table: memoryTable(),
+    queues: () => queues,
+    cluster: async () => clusterApi(),
+    metrics: { put() {} },
+    log: silent,
+    now,
+    limits: defaultLimits,
+  };
 }
 
 export const sweepDeps = (given: Partial<SweepDeps> = {}): SweepDeps => ({

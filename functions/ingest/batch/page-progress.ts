@@ -1,6 +1,5 @@
 /** Marks pages of lists as applied. The last page also marks a first list. */
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart, OutputListPart } from '#shared/queue/events.ts';
 import { markPartApplied, readFence } from '#shared/store/lists.ts';
 import type { Version } from '#shared/store/version.ts';
@@ -16,7 +15,7 @@ export type MarkApplied = () => Promise<void>;
 export async function markApplied(context: MessageContext, part: InputListPart | OutputListPart, version: Version): Promise<void> {
   const { deps, store, incarnation } = context;
   if ((await readFence(store.table, store.cluster, part.kind)) !== version) return;
-  const expiresAtSeconds = Math.floor(deps.now() / 1000) + limitsOf(deps).ingest.listTtlSeconds;
+  const expiresAtSeconds = Math.floor(deps.now() / 1000) + deps.limits.ingest.listTtlSeconds;
   const isComplete = await markPartApplied(store, part, expiresAtSeconds);
   if (isComplete) await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind, version);
 }

@@ -2,7 +2,6 @@
  * Reads the records of the objects in small live messages at the same time as the cluster's record. A stale read is harmless: it fails the condition of the
  * write, and the record is read again. Each message is parsed again when it is applied.
  */
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
 import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
@@ -20,7 +19,7 @@ const maxBodyLength = 8_192;
 export function prefetchObjects(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
   const reads = new Map<string, Promise<{ readonly record: ObjectRecord | undefined } | undefined>>();
   const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
-  const maxObjects = limitsOf(deps).ingest.prefetchedObjects;
+  const maxObjects = deps.limits.ingest.prefetchedObjects;
   const store = { table: deps.table, cluster };
   for (const { body } of records) {
     const message = body.length <= maxBodyLength ? readable(deps, body) : undefined;
@@ -51,7 +50,7 @@ export function prefetchObjects(deps: IngestDeps, cluster: string, records: read
 
 function readable(deps: IngestDeps, body: string): Events | undefined {
   try {
-    return readEvents(body, limitsOf(deps).queue);
+    return readEvents(body, deps.limits.queue);
   } catch {
     // The application of this message reports its error. The other messages of the batch are applied.
     return undefined;

@@ -4,7 +4,6 @@
  */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type Events, encodeRefused, type Heartbeat } from '#shared/queue/events.ts';
 import type { PartProgress } from '#shared/queue/messages.ts';
@@ -31,8 +30,8 @@ export interface MessageProgress {
  */
 export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: MessageProgress): Promise<boolean> {
   try {
-    const message = parseEventsMessage(record.body, limitsOf(deps).queue);
-    const limits = limitsOf(deps).ingest;
+    const message = parseEventsMessage(record.body, deps.limits.queue);
+    const limits = deps.limits.ingest;
     const run = message.runs ?? 1;
     // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
     const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
@@ -54,8 +53,8 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
  * reach the cluster, everything that the relay sends waits here.
  */
 export async function requeueUntilSessionVerified(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
-  const message = parseEventsMessage(body, limitsOf(deps).queue);
-  const { suspectDelaySeconds, maxSuspectDelaySeconds } = limitsOf(deps).ingest;
+  const message = parseEventsMessage(body, deps.limits.queue);
+  const { suspectDelaySeconds, maxSuspectDelaySeconds } = deps.limits.ingest;
   const waits = Math.min(message.waits ?? 0, 30);
   const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, maxSuspectDelaySeconds);
   await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);

@@ -6,7 +6,6 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
@@ -69,7 +68,7 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
   // Completing the first lists wakes every export.
   if (moved.size === 0 || !hasSynced(cluster)) return;
-  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(batch.deps).sync;
+  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = batch.deps.limits.sync;
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
   const allowed = exports.filter((e) => mayExport(cluster, e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {

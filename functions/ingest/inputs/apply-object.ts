@@ -3,7 +3,6 @@
  * event-batch.ts notifies the services. The order of steps is object, versions of the sets, generation, wake-up (docs/architecture.md,
  * "Invariants"). Then the record's `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first step is here.
  */
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { readFence } from '#shared/store/lists.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
@@ -58,7 +57,7 @@ async function recordOf(
   { namespace, name, projection }: VersionedEntry,
   { version, unnotifiedLabels }: Extract<ObjectPlan, { kind: 'write' }>,
 ): Promise<ObjectRecord | undefined> {
-  const limits = limitsOf(deps).ingest;
+  const limits = deps.limits.ingest;
   const { record, bytes } = fitItem(cluster.id, kind, { namespace, name, version, projection, unnotifiedLabels, deletedAtMs: deps.now() }, limits);
   if (!record) {
     deps.metrics.put('ObjectsTooLarge', 1, { cluster: cluster.id });

@@ -6,7 +6,6 @@ import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts'
 import { hasRuns, servesFromSnapshot } from '#shared/clusters/mode.ts';
 import { isOwnSession } from '#shared/clusters/sessions.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { raiseFence } from '#shared/store/lists.ts';
@@ -80,7 +79,7 @@ const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => n
 
 /** Returns true for a page that would delete too much. It deletes nothing until sweep has listed the kind itself. Pages of sweep's own list are applied. */
 async function awaitsOwnList({ deps, cluster, store, incarnation }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
-  if (!servesFromSnapshot(cluster) || !isSuspicious(page, limitsOf(deps).ingest)) return false;
+  if (!servesFromSnapshot(cluster) || !isSuspicious(page, deps.limits.ingest)) return false;
   // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
   if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
   const missing = page.tombstone.length;
@@ -99,7 +98,7 @@ async function awaitsOwnList({ deps, cluster, store, incarnation }: MessageConte
 async function purge({ deps, cluster, store, checkTime }: MessageContext, { kind }: InputListPart, { redundant }: PagePlan): Promise<void> {
   // A later step wakes every Service record, so records of Services that were deleted meanwhile must stay.
   if (kind === 'Service' && (cluster.modeSwitch.owesWaking || cluster.lists.suppressesWakeUps || !hasRuns(cluster))) return;
-  const { tombstoneMs } = limitsOf(deps).ingest;
+  const { tombstoneMs } = deps.limits.ingest;
   const old = redundant.filter((r) => deps.now() - r.deletedAtMs > tombstoneMs);
   await concurrently(16, old, async (r) => {
     checkTime();

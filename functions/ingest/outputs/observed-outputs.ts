@@ -3,7 +3,6 @@ import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -90,7 +89,7 @@ async function observe(
 ): Promise<Observation> {
   const { kind, seen, version, listedAt } = entry;
   // A list may be of a restored history, which is older than a delta. A body of one unit lacks a delta.
-  const isEnough = (body: SavedBody): boolean => body.version >= version && (listedAt === undefined || body.bytes <= limitsOf(deps).sync.unitBytes);
+  const isEnough = (body: SavedBody): boolean => body.version >= version && (listedAt === undefined || body.bytes <= deps.limits.sync.unitBytes);
   const saved = await readOutput(deps.table, service, { kind, name: seen.name }, isEnough);
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;

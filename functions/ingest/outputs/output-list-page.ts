@@ -1,6 +1,5 @@
 /** Applies a page of a list of an output kind: it wakes the services whose outputs differ from the outputs that sync has saved. */
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
@@ -15,7 +14,7 @@ import { unlistedOutputs } from './unlisted-outputs.ts';
 /** A later run of the message continues after the progress of the former run, which the message carries. */
 export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: MessageProgress): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
-  const entriesPerStep = stepInRun(part.run, limitsOf(deps).ingest.entriesPerStep);
+  const entriesPerStep = stepInRun(part.run, deps.limits.ingest.entriesPerStep);
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(store.table, store.cluster, part.kind, version);
   const isFirstList = part.kind === 'Endpoints' && cluster.lists.firstListOf.Endpoints !== incarnation;

@@ -2,7 +2,6 @@
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
@@ -30,7 +29,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
   const { deps, store } = context;
   const sources = sourcesOf(context.cluster, part);
   if (sources.length === 0) return;
-  const servicesPerStep = stepInRun(part.run, limitsOf(deps).ingest.servicesPerStep);
+  const servicesPerStep = stepInRun(part.run, deps.limits.ingest.servicesPerStep);
   const after = part.progress?.services ?? '';
   const impliedBy = comparisonOf(context, part, version, sources);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {

@@ -1,5 +1,4 @@
 import { isShadow } from '#shared/clusters/mode.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 import { withAnnotatedSelector, withOptInSelector } from '#shared/opt-in/writer.ts';
@@ -30,7 +29,7 @@ export async function* selectorsOf(batch: BatchContext, namespace: string, versi
     return;
   }
   cache.delete(key);
-  const { maxSelectorBytes } = limitsOf(deps).ingest;
+  const { maxSelectorBytes } = deps.limits.ingest;
   const read: ServiceSelector[] = [];
   let bytes = 0;
   for await (const page of objectPages(store, 'Service', namespace, servicesPerPage)) {

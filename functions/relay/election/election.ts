@@ -1,5 +1,4 @@
 /** The Lease by which one of a cluster's relays leads: takes it, renews it and gives it back. */
-import { limitsOf } from '#shared/contract/limits.ts';
 import { sleep } from '../runtime/clock.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type ElectionState, freeAtMs, type Lease, nextStep } from './lease.ts';
@@ -30,7 +29,7 @@ export class Election {
 
   constructor(deps: ElectionDeps) {
     this.#deps = deps;
-    const { queueFailureTimeoutMs } = limitsOf(deps).election;
+    const { queueFailureTimeoutMs } = deps.limits.election;
     this.#standing = {
       id: deps.id,
       observed: undefined,
@@ -55,7 +54,7 @@ export class Election {
   /** Runs until the signal is aborted, and rejects with its reason. */
   async run(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log, meter } = this.#deps;
-    const { retryPeriodMs } = limitsOf(this.#deps).election;
+    const { retryPeriodMs } = this.#deps.limits.election;
     for (;;) {
       signal.throwIfAborted();
       const from = clock.monotonic();
@@ -83,7 +82,7 @@ export class Election {
   async #turn(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const { failingMs: queueFailingMs, accepted } = candidate.queueState();
-    const { queueFailureTimeoutMs } = limitsOf(this.#deps).election;
+    const { queueFailureTimeoutMs } = this.#deps.limits.election;
     this.#standing = { ...this.#standing, queueFailingMs, ...(accepted !== this.#acceptedBefore && { queueFailureTimeoutMs }) };
     let step = nextStep(this.#standing, clock.monotonic());
     if (step === 'lost') this.#stop(candidate, 'not renewed in time');
@@ -97,7 +96,7 @@ export class Election {
 
   async #hold(candidate: Candidate, step: 'renew' | 'take' | 'create', signal: AbortSignal): Promise<void> {
     const { clock, log, id } = this.#deps;
-    const { renewDeadlineMs } = limitsOf(this.#deps).election;
+    const { renewDeadlineMs } = this.#deps.limits.election;
     const from = clock.monotonic();
     const former = this.#standing.observed?.lease;
     const held = this.#standing.leadsUntilMs !== undefined;
@@ -118,7 +117,7 @@ export class Election {
   /** The queue accepts nothing from this node: another relay may be able to reach it. */
   async #handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
-    const { maxQueueFailureTimeoutMs, reacquireDelayMs } = limitsOf(this.#deps).election;
+    const { maxQueueFailureTimeoutMs, reacquireDelayMs } = this.#deps.limits.election;
     const { accepted, failingMs } = candidate.queueState();
     // Without this growth two relays without a way to the queue would swap the Lease every few seconds.
     const queueFailureTimeoutMs = Math.min(maxQueueFailureTimeoutMs, this.#standing.queueFailureTimeoutMs * 2);
@@ -144,7 +143,7 @@ export class Election {
     const { holder, lease, taken } = to;
     const content = {
       holder,
-      durationMs: limitsOf(this.#deps).election.leaseDurationMs,
+      durationMs: this.#deps.limits.election.leaseDurationMs,
       transitions: (lease?.transitions ?? 0) + (taken && lease ? 1 : 0),
     };
     const written = await this.#deps.store.write(content, lease, taken, signal);

@@ -1,5 +1,4 @@
 /** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. */
-import { limitsOf } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
@@ -60,7 +59,7 @@ export async function deliver(
 
 /** The objects of a message, for the log. */
 function contentOf(body: string, deps: OutboxDeps): Fields {
-  const message = decodeMessage(body, limitsOf(deps).queue) as EventsMessage;
+  const message = decodeMessage(body, deps.limits.queue) as EventsMessage;
   if (message.type === 'heartbeat') return { type: message.type };
   const { type, kind, asOf, entries } = message;
   const keys = entries.slice(0, 20).map((e) => `${e.ns}/${e.name}`);

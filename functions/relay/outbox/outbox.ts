@@ -1,4 +1,4 @@
-import { limitsOf, type RelayLimits } from '#shared/contract/limits.ts';
+import type { RelayLimits } from '#shared/contract/limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
@@ -33,7 +33,7 @@ export class Outbox {
   constructor(deps: OutboxDeps, header: EventsHeader) {
     this.#deps = deps;
     this.header = header;
-    this.#limits = limitsOf(deps).relay;
+    this.#limits = deps.limits.relay;
   }
 
   /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
@@ -137,7 +137,7 @@ export class Outbox {
       const pending = queue.take(this.#limits.messageEntries, this.#limits.messageBytes);
       if (pending.length === 0) continue;
       const message = { ...this.header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
-      const body = encodeMessage(message, limitsOf(this.#deps).queue);
+      const body = encodeMessage(message, this.#deps.limits.queue);
       if (body.length > this.#limits.bodyBytes) {
         // Only a message of a single entry can be so large.
         for (const { key, bytes } of pending) {

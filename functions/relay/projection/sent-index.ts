@@ -1,4 +1,3 @@
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { Kind, OutputKind, Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
@@ -36,7 +35,7 @@ export class SentIndex {
     const key = relayKey(object);
     const seen = this.#deps.clock.now();
     if (kind === 'Service') this.#noteAnnotation(key, type === 'DELETED' ? undefined : object);
-    const limits = limitsOf(this.#deps).relay;
+    const limits = this.#deps.limits.relay;
     let entry: Entry;
     try {
       if (!isInput(kind))
@@ -67,9 +66,9 @@ export class SentIndex {
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
-        return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: limitsOf(this.#deps).relay });
+        return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: this.#deps.limits.relay });
       }
-      const entry = inputEntry(kind, object, version, { limits: limitsOf(this.#deps).relay });
+      const entry = inputEntry(kind, object, version, { limits: this.#deps.limits.relay });
       if (kind === 'Pod' || kind === 'Node') {
         const hash = projectionHash(entry.o ?? '');
         if (!beside) this.#hashes[kind].set(key, hash);

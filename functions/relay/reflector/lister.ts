@@ -1,6 +1,5 @@
 /** Reads one list page by page, and sends each page before it reads the next. */
 import { isTooLarge } from '#shared/cluster-api/errors.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
@@ -45,7 +44,7 @@ export async function listAll(
   signal: AbortSignal,
 ): Promise<string> {
   const { kind, header, floor, beside } = request;
-  const limits = limitsOf(deps);
+  const { limits } = deps;
   const listId = deps.newId();
   let asOf: string | undefined;
   let from = '';
@@ -101,7 +100,7 @@ async function boundedPage(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
-  const { maxPageBytes: maxBytes } = limitsOf(deps).relay;
+  const { maxPageBytes: maxBytes } = deps.limits.relay;
   for (;;) {
     const limit = size.objects;
     try {

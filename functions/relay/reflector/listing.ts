@@ -1,5 +1,4 @@
 import { isExpired } from '#shared/cluster-api/list.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { isNewer } from '../source/resource-version.ts';
@@ -24,7 +23,7 @@ export class Listing {
     this.#deps = deps;
     this.#options = options;
     this.#attempts = attempts;
-    this.#pageSize = new PageSize(limitsOf(deps).relay);
+    this.#pageSize = new PageSize(deps.limits.relay);
   }
 
   /** A `repair` list runs beside the watch; after the other lists the watch begins at the list's version. */

@@ -8,6 +8,5 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
-  /** Default: defaultLimits. */
-  readonly limits?: Limits;
+  readonly limits: Limits;
 }

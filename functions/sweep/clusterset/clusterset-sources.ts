@@ -9,7 +9,6 @@ import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { type IdentityAnswer, isFresh, isLookedAt, type SourceStep, stepSources } from '#shared/clusterset/source-state.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
@@ -51,7 +50,7 @@ async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Prom
     if (answer === 'itself') answer = await answerOfHistory(deps, source);
     if (answer) answers.set(source.id, answer);
   };
-  await run.each('askSource', silent, ask, { ms: limitsOf(deps).sweep.judgeMs, atOnce: askedAtOnce });
+  await run.each('askSource', silent, ask, { ms: deps.limits.sweep.judgeMs, atOnce: askedAtOnce });
   return answers;
 }
 

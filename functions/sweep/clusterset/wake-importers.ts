@@ -4,7 +4,6 @@ import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
@@ -52,7 +51,7 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
   const [first] = exported;
   if (!first) return { stoppedAt: undefined, failures };
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
-  const { atOnce } = limitsOf(deps).sweep;
+  const { atOnce } = deps.limits.sweep;
   const importers = (await listImporters(deps.table)).filter((id) => id > after);
   let last = after;
   for (let i = 0; i < importers.length; i += atOnce) {

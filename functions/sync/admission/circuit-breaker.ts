@@ -1,7 +1,6 @@
 import type { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeueRun } from '../state/requeue.ts';
@@ -12,7 +11,7 @@ export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, erro
   const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
   const next = nextCircuit(cluster.circuit, failure, deps.now());
   const requeueAfterSeconds = secondsAfterFailure(next, failure, deps.random());
-  const { coalesceWithinSeconds } = limitsOf(deps).requeue.circuitOpen;
+  const { coalesceWithinSeconds } = deps.limits.requeue.circuitOpen;
   await openCircuit(deps.table, cluster, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });
   deps.log.warn('circuit open', { cluster: cluster.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
@@ -34,7 +33,7 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 /** Claims the probe of an open circuit for this run. Throws RequeueAfter if another run has it. */
 export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
-  if (await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + limitsOf(deps).sync.probeMs })) return;
+  if (await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + deps.limits.sync.probeMs })) return;
   throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${cluster.circuit?.reason}, being probed` });
 }
 

@@ -4,7 +4,6 @@
  */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
@@ -36,7 +35,7 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
   if (days === 0 || isQuiet) return undefined;
   try {
-    const { historyNamed, historyBytes } = limitsOf(deps).sync;
+    const { historyNamed, historyBytes } = deps.limits.sync;
     const record = recordOf(run, historyNamed);
     if (!isWorthKeeping(record) && !endsOptIn(record, result)) return undefined;
     const text = encodeRecord(record, historyBytes);

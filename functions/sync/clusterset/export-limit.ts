@@ -1,6 +1,5 @@
 /** How many Services a cluster exports, of one namespace and altogether (MC-59). Names alone are counted. */
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
@@ -15,7 +14,7 @@ import type { ClustersetRun } from './clusterset-run.ts';
  */
 export async function withinLimit(run: Exporting, validity: ExportValidity): Promise<ExportValidity> {
   if (!validity.valid) return validity;
-  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = limitsOf(run.deps).sync;
+  const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = run.deps.limits.sync;
   const store = { table: run.deps.table, cluster: run.cluster.id };
   let [here, all] = [0, 0];
   for await (const { namespace } of firstNamesOf(store, 'ServiceExport', { inNamespace: inNamespace + 1, inCluster: inCluster + 1 })) {
@@ -35,7 +34,7 @@ const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMa
 /** Some of the exports that were too many may take the place of this one, which has gone. The next that goes wakes others, and so does each resync. */
 export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
   const { deps, cluster, namespace, name } = run;
-  const { maxExports } = limitsOf(deps).sync;
+  const { maxExports } = deps.limits.sync;
   const there: string[] = [];
   for await (const other of objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceExport', namespace)) {
     if (there.push(other.name) > 2 * maxExports) break;

@@ -1,6 +1,5 @@
 /** The pods of an export. Its run reads them once for all importers, whose number is up to a hundred. */
 import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
@@ -21,7 +20,7 @@ export async function exportPods(
   const { deps, cluster, namespace, name } = run;
   const text = await exportedText(run, withOptInSelector(service, cluster.optIn));
   const { incarnation } = cluster;
-  const maxBytes = limitsOf(deps).sync.savedBytes;
+  const maxBytes = deps.limits.sync.savedBytes;
   const saved = await saveExportedPods(deps.table, { cluster: cluster.id, namespace, name }, { text, incarnation, before, maxBytes });
   if (saved === 'overtaken') throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
   if (saved.isWhole) return saved;
@@ -36,7 +35,7 @@ async function exportedText({ deps, cluster, namespace }: ClustersetRun, service
   try {
     const pods = selected(await readPods(deps, { cluster: cluster.id, namespace }), service.spec?.selector ?? {});
     const text = encodeExportedPods({ service, pods, nodes });
-    return text.length <= limitsOf(deps).pods.maxExportedBytes ? text : undefined;
+    return text.length <= deps.limits.pods.maxExportedBytes ? text : undefined;
   } catch (error) {
     if (!(error instanceof PodsTooLarge)) throw error;
     return undefined;

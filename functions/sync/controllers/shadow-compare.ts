@@ -5,7 +5,6 @@
 
 import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
@@ -26,7 +25,7 @@ import { planSlices } from './slices-controller.ts';
 
 /** Requeues while a difference waits to be confirmed. */
 export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<Outcome> {
-  const confirmAfterMs = limitsOf(deps).requeue.differenceUnconfirmed.afterSeconds * 1000;
+  const confirmAfterMs = deps.limits.requeue.differenceUnconfirmed.afterSeconds * 1000;
   if (inputs.writers.slices.as === optInManagedBy) {
     await savePreview(deps, cluster, key, inputs);
     return ok;

@@ -5,7 +5,6 @@
 import { afterForeignWrites } from '#shared/clusters/contested-service.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import { endpointsManagedBy, fieldManagerOf, labelEndpointsManagedBy, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
@@ -46,7 +45,7 @@ export function foreignAfter({ deps, cluster, inputs, counts, foreignWrites }: R
   const last = foreignWrites.at(-1);
   if (!inputs.service || !last) return inputs.service && counts.foreign;
   const found = { writes: foreignWrites.length, manager: last.manager };
-  return afterForeignWrites(counts.foreign, found, { nowMs: deps.now(), cluster, limits: limitsOf(deps).sync });
+  return afterForeignWrites(counts.foreign, found, { nowMs: deps.now(), cluster, limits: deps.limits.sync });
 }
 
 /** Call after the objects and `saved` were saved, so that each version counts once. Reports a stop of the service, and may stop the cluster. */
@@ -56,7 +55,7 @@ export async function countForeign(run: Run, saved: ForeignWrites | undefined): 
   if (saved.stops > 0 && saved.untilMs !== counts.foreign?.untilMs) await reportStop(run, saved);
   const nowMs = deps.now();
   const { namespace, name } = key;
-  if (await noteForeignService(deps.table, cluster, { namespace, name, nowMs, limits: limitsOf(deps).sync }))
+  if (await noteForeignService(deps.table, cluster, { namespace, name, nowMs, limits: deps.limits.sync }))
     await stopWriting(deps, cluster, foreign, nowMs);
 }
 
@@ -75,7 +74,7 @@ async function stopWriting(deps: SyncDeps, cluster: ClusterRecord, foreign: read
     cluster: cluster.id,
     manager,
     last: `${kind} ${namespace}/${name}`,
-    within: `${limitsOf(deps).sync.foreignServicesMs / 1000} s`,
+    within: `${deps.limits.sync.foreignServicesMs / 1000} s`,
   });
 }
 

@@ -2,7 +2,6 @@
  * The run guard (docs/parity.md D30): a run that would leave fewer than half of ten or more endpoints first asks the API server for the pods. The
  * list guard, which holds back a list that takes much away, is `awaitsOwnList` in functions/ingest/inputs/input-list-page.ts.
  */
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { SyncDeps } from '../state/deps.ts';
 
@@ -36,7 +35,7 @@ export type RemovalVerdict =
 
 export async function guardRemoval(deps: Pick<SyncDeps, 'metrics' | 'limits'>, removal: Removal): Promise<RemovalVerdict> {
   const { cluster, before, left, leftBy, isAgain } = removal;
-  const { massRemovalMinEndpoints, massRemovalKeepRatio } = limitsOf(deps).sync;
+  const { massRemovalMinEndpoints, massRemovalKeepRatio } = deps.limits.sync;
   const [now, then] = [byFamily(before), byFamily(left)];
   const isMass = Object.entries(now).some(
     ([family, { length }]) => length >= massRemovalMinEndpoints && (then[family]?.length ?? 0) < length * massRemovalKeepRatio,

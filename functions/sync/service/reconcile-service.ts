@@ -6,7 +6,6 @@ import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
@@ -173,13 +172,13 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   if (server.needsLeaseCheck) {
     if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
-    [isSaved] = await Promise.all([saveOutputs(deps.table, key, toSave, limitsOf(deps).sync), saveCounts(deps.table, key, counts, run.counts)]);
+    [isSaved] = await Promise.all([saveOutputs(deps.table, key, toSave, deps.limits.sync), saveCounts(deps.table, key, counts, run.counts)]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeign(run, counts.foreign);
   } else await saveCounts(deps.table, key, counts, run.counts);
-  const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, limitsOf(deps).sync);
+  const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, deps.limits.sync);
   const unchanged = text === (claim.item.triggers ?? null);
   const written = { server, api: run.brief, inputs, notes: run.notes, isUnsaved: !isSaved };
   return { cluster: run.cluster, queues: run.cluster.queues, outcomes, ...written, triggers: unchanged ? undefined : text };

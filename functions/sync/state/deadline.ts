@@ -1,6 +1,5 @@
 /** Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the end of its lease. */
 
-import { limitsOf } from '#shared/contract/limits.ts';
 import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
 
@@ -13,7 +12,7 @@ export interface TimeLeft {
 
 /** `deadlineMs`: when the function is stopped. */
 export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, deadlineMs: number): TimeLeft {
-  const limits = limitsOf(deps).sync;
+  const limits = deps.limits.sync;
   const atMost = (maxMs: number, minMs: number, reserveMs: number) => (): number => {
     const ms = Math.min(maxMs, deadlineMs - reserveMs - deps.now());
     if (ms < minMs) throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });

@@ -2,7 +2,6 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
-import { limitsOf } from '#shared/contract/limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { ProjectedPod } from '#shared/kube/pod-projection.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -105,7 +104,7 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
     rehearsal ? readPods(deps, key) : [],
   ]);
   // The slices would lose the pods of the Nodes that were not read.
-  if (nodes.isCut) throw new PodsTooLarge(`cluster ${cluster.id} has more Nodes than the ${limitsOf(deps).sync.maxNodes} that a run reads`);
+  if (nodes.isCut) throw new PodsTooLarge(`cluster ${cluster.id} has more Nodes than the ${deps.limits.sync.maxNodes} that a run reads`);
   return {
     serviceRecord,
     service,
@@ -130,14 +129,14 @@ async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): P
 
 /** Rejects with PodsTooLarge. */
 export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespace }: Omit<ServiceKey, 'name'>): Promise<readonly ProjectedPod[]> =>
-  pods.podsOf({ table, cluster }, namespace, limitsOf(deps).pods.maxBytes);
+  pods.podsOf({ table, cluster }, namespace, deps.limits.pods.maxBytes);
 
 export const selected = (pods: readonly ProjectedPod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
 
 /** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
-  const { maxNodes } = limitsOf(deps).sync;
+  const { maxNodes } = deps.limits.sync;
   const kept = deps.nodes.get(cluster.id);
   if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept;
   deps.nodes.delete(cluster.id);

@@ -1,9 +1,9 @@
-import { type Limits, limitsOf } from '#shared/contract/limits.ts';
+import type { Limits } from '#shared/contract/limits.ts';
 import { type RequeueCause, requeueSeconds } from '#shared/contract/requeue-limits.ts';
 import { RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 
 export interface RequeueDeps {
-  readonly limits?: Limits | undefined;
+  readonly limits: Limits;
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -19,7 +19,7 @@ export interface Requeued {
 
 /** The outcome of a run that is enqueued again for `cause`, with the wait of docs/limits.md. */
 export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): RequeueOutcome {
-  const rule = limitsOf(deps).requeue[cause];
+  const rule = deps.limits.requeue[cause];
   const requeueAfterSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
   const { coalesceWithinSeconds } = rule;
   const coalesceSeconds = coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;

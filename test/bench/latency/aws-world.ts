@@ -17,6 +17,7 @@ import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
 import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
@@ -167,7 +168,7 @@ export class AwsWorld {
     const kinds = this.#options.importBatchSeconds === undefined ? coreKinds : allKinds;
     for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) }) }]);
     if (this.#options.importBatchSeconds !== undefined) this.#beat(header, queue);
-    const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter() }, header);
+    const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter(), limits: defaultLimits }, header);
     for (const kind of kinds) {
       outbox.markRead(kind, String(this.store.resourceVersion));
       let after = 0;
@@ -272,6 +273,7 @@ export class AwsWorld {
       },
       log: silent,
       now: () => this.now,
+      limits: defaultLimits,
       random: () => this.#random.next(),
       newLeaseId: () => `lease-${++this.#ids}`,
       events: eventRecorder({ now: () => this.now, log: silent }),

@@ -156,8 +156,8 @@ export const relay: Door<HostileServer> = {
     const clock = manualClock();
     const queue = { send: async (messages: readonly { readonly body: string }[]) => void bodies.push(...messages.map(({ body }) => body)) };
     const meter = new Meter();
-    const outbox = new Outbox({ queue, clock, log: silent, meter }, header);
-    const sentIndex = new SentIndex({ clock, log: silent, meter, outputs: 'full' });
+    const outbox = new Outbox({ queue, clock, log: silent, meter, limits: defaultLimits }, header);
+    const sentIndex = new SentIndex({ clock, log: silent, meter, outputs: 'full', limits: defaultLimits });
     let requests = 0;
     const stop = new AbortController();
     const transport = transportOf(server, () => {
@@ -172,7 +172,7 @@ export const relay: Door<HostileServer> = {
     const reading =
       verb === 'watch'
         ? readWatch({ source, outbox, sentIndex, clock, meter }, { kind, progress: { events: 0, begun: false }, now() {} }, stop.signal)
-        : listAll({ source, sentIndex, meter, log: silent, newId: () => 'l' }, request, send, stop.signal);
+        : listAll({ source, sentIndex, meter, log: silent, newId: () => 'l', limits: defaultLimits }, request, send, stop.signal);
     const error: unknown = await reading.then(
       () => undefined,
       (reason: unknown) => reason,

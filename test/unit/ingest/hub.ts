@@ -7,6 +7,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { bindOwnSession } from '#shared/clusters/sessions.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { type InputKind, type Kind, kinds, type ObjectOfKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
@@ -31,6 +32,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     metrics: { put: (name, value) => void metrics.set(name, (metrics.get(name) ?? 0) + value) },
     log: silent,
     now: () => clock.now,
+    limits: defaultLimits,
     caches: freshCaches(),
   };
   await registerCluster(table, { id: 'c', mode: 'active' });

@@ -5,6 +5,7 @@ import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { annotationTopologyMode } from '#shared/kube/names.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -48,6 +49,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
       log: silent,
       meter,
       outputs: 'metadata',
+      limits: defaultLimits,
     });
     expect(sentIndex.onListed('Service', annotated('語'.repeat(80_000)), '5', false)).toBeUndefined();
     expect(meter.value('relay_unsendable_total', 'Service')).toBe(1);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { silent } from '#test/unit/ingest/hub.ts';
 
@@ -55,6 +56,7 @@ it('the hub’s own writes of an imported slice are not sent; edits and deletion
     log: silent,
     meter: new Meter(),
     outputs: 'metadata',
+    limits: defaultLimits,
   });
   const slice = (managedBy: string, ...managedFields: readonly object[]) => ({
     metadata: { namespace: 'ns', name: 's', labels: { [labelSliceManagedBy]: managedBy, [labelServiceName]: 'derived-x' }, managedFields },

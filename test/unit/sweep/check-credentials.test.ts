@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { checkCredentials, dueForCredentials } from '#functions/sweep/check-credentials.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { former } from '../cluster-api/key-pairs.ts';
 import { silent } from '../ingest/hub.ts';
@@ -26,7 +26,7 @@ async function hubOf(credentials: (id: string) => Partial<Connection>) {
   const read: string[] = [];
   const put: [name: string, value: number, cluster: unknown][] = [];
   const warned: object[] = [];
-  const deps: SweepDeps = {
+  const deps = sweepDeps({
     table,
     queues: () => memoryClusterQueues(() => clock.now),
     cluster: async () => Promise.reject(new Error('not asked here')),
@@ -37,9 +37,7 @@ async function hubOf(credentials: (id: string) => Partial<Connection>) {
     metrics: { put: (name, value, dimensions) => void put.push([name, value, dimensions?.cluster]) },
     log: { ...silent, warn: (text, fields) => void warned.push({ text, ...fields }) },
     now: () => clock.now,
-    newId: () => 'id',
-    flush() {},
-  };
+  });
   return { clock, table, deps, read, put, warned };
 }
 

@@ -14,6 +14,7 @@ import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
 
@@ -53,7 +54,7 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
     const life = { is: false };
     put = new Map();
     out.clear();
-    const deps: SweepDeps = {
+    const deps = sweepDeps({
       table: mortal(life),
       queues: queuesOf,
       cluster,
@@ -63,9 +64,8 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
       },
       log: { ...silent, warn: (message, fields) => void warnings.push({ message, ...fields }) },
       now: Date.now,
-      newId: () => 'id',
       deadlineMs: Date.now() + timeoutMs,
-    };
+    });
     let ended = false;
     const run = sweep(deps).then(
       () => (ended = true),

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { requestOwnList } from '#shared/clusters/first-lists.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
@@ -8,25 +7,19 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { saveDifference } from '#shared/store/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
-import { silent } from '../ingest/hub.ts';
 
 /** `last`: the newest value of each metric, by "cluster metric". */
 async function hubOf(...clusters: readonly string[]) {
   const table = memoryTable();
   for (const id of clusters) await registerCluster(table, { id, mode: 'shadow' }, 0);
   const last = new Map<string, number>();
-  const deps: SweepDeps = {
+  const deps = sweepDeps({
     table,
-    queues: () => memoryClusterQueues(() => 0),
     cluster: async () => Promise.reject(new Error('not asked here')),
     metrics: { put: (name, value, dimensions) => void last.set(`${dimensions?.cluster} ${name}`, value) },
-    log: silent,
-    now: () => 1_000,
-    newId: () => 'id',
-    flush() {},
-  };
+  });
   return { table, last, deps };
 }
 

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { admit } from '#functions/sync/admission/admission.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { defaultLimits as limits } from '#shared/contract/limits.ts';
 
 const nowMs = 1_000_000;
 const modes = ['active', 'shadow', 'paused', 'draining', 'removed'] as const;
@@ -77,6 +78,7 @@ function admitted(c: Case, random = 0.5): string {
     contestedUntilMs: c.isContested ? nowMs + 1_500 : nowMs,
     rounds: 0,
     nowMs,
+    limits,
     random: () => random,
   });
   return admission.kind === 'requeue' ? `postpone: ${admission.outcome.reason}` : admission.kind;
@@ -109,7 +111,7 @@ it('a share of the runs is admitted just after a recovery', () => {
 it('a run that waits for the first lists waits longer each round, and not beyond 30 s', () => {
   const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true, isContested: false });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
-    const admission = admit(missing, { isKnown: true, contestedUntilMs: 0, rounds, nowMs, random: () => 0 });
+    const admission = admit(missing, { isKnown: true, contestedUntilMs: 0, rounds, nowMs, limits, random: () => 0 });
     return admission.kind === 'requeue' && admission.outcome.requeueAfterSeconds;
   });
   expect(waits).toEqual([1, 2, 16, 30, 30]);
@@ -119,7 +121,7 @@ it('a run that meets an open circuit comes back after it, and a pending retry un
   const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', isKnown: true, isContested: false });
   const admission = admit(
     { ...open, circuit: { reason: 'throttled', failures: 1, untilMs: nowMs + 9_500 } },
-    { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, random: () => 0 },
+    { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, limits, random: () => 0 },
   );
   expect(admission).toEqual({
     kind: 'requeue',

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FailedCall, faultOf, outcomeOf } from '#functions/sync/admission/failure-outcome.ts';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
+import { defaultLimits as limits } from '#shared/contract/limits.ts';
 import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 
 const calls: readonly FailedCall[] = ['write', 'read'];
@@ -14,7 +15,7 @@ async function ended(error: unknown, call: FailedCall, { answers = true, isRetry
   const table = { update: async () => void opened++ };
   const controller = { doneGeneration: 1, retryGeneration: isRetry ? 2 : 0 };
   const run = {
-    deps: { table, log, metrics: { put() {} }, now: () => 0, random: () => 0 },
+    deps: { table, log, metrics: { put() {} }, now: () => 0, random: () => 0, limits },
     cluster: { id: 'c' },
     work: { controllers: { endpoints: controller, slices: controller } },
     brief: {
