@@ -2,7 +2,8 @@
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
-import { type Events, type Heartbeat, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
+import { type Events, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
+import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
@@ -41,7 +42,7 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
 
 async function applyEntries(
   context: MessageContext,
-  message: Exclude<Events, Heartbeat>,
+  message: Exclude<Events, HeartbeatMessage>,
   progress: MessageProgress,
 ): Promise<MarkApplied | undefined> {
   if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
@@ -59,5 +60,5 @@ async function applyLiveInputs(context: MessageContext, message: LiveInputs): Pr
   });
 }
 
-const isOfInputs = <M extends Exclude<Events, Heartbeat>>(m: M): m is Extract<M, LiveInputs | InputListPart> =>
+const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(m: M): m is Extract<M, LiveInputs | InputListPart> =>
   m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';

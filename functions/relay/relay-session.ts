@@ -35,9 +35,10 @@ export class Session {
   readonly #sentIndex: SentIndex;
   readonly #deps: SessionDeps;
 
-  constructor(deps: SessionDeps, options: Required<RelayOptions>, { uid, base }: Identity, wentBackAt: number | undefined) {
+  constructor(deps: SessionDeps, options: Required<RelayOptions>, { uid, firstListVersion }: Identity, historyRewoundAtMs?: number) {
     this.#deps = deps;
-    const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, base, ...(wentBackAt !== undefined && { wentBackAt }) };
+    const since = historyRewoundAtMs !== undefined && { historyRewoundAtMs };
+    const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, firstListVersion, ...since };
     this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
@@ -47,16 +48,16 @@ export class Session {
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, deps.limits.relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
-      return new Reflector(kind, reflectorDeps, { base, resyncMs: ofKind });
+      return new Reflector(kind, reflectorDeps, { firstListVersion, resyncMs: ofKind });
     });
     const optional = clusterset ? clustersetKinds : [];
-    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { base, resyncMs }));
+    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { firstListVersion, resyncMs }));
   }
 
   /** Runs until the signal is aborted or the cluster turns out to be another one. */
   async run(signal: AbortSignal): Promise<void> {
-    const { uid, base, session } = this.outbox.header;
-    this.#deps.log.info('session begun', { session, uid, base });
+    const { uid, firstListVersion, session } = this.outbox.header;
+    this.#deps.log.info('session begun', { session, uid, firstListVersion });
     await Promise.all([...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)), this.#beat(signal)]);
   }
 
@@ -69,12 +70,12 @@ export class Session {
   async #beat(signal: AbortSignal): Promise<void> {
     const { source, queue, clock, meter, maySend } = this.#deps;
     const { header } = this.outbox;
-    let kubernetes: string | undefined;
+    let kubernetesVersion: string | undefined;
     // The call is not awaited, because an API server that does not answer must not delay a heartbeat.
     const readVersion = (): void =>
       void source.version(signal).then(
         (version) => {
-          kubernetes = version;
+          kubernetesVersion = version;
         },
         () => {},
       );
@@ -82,14 +83,14 @@ export class Session {
     for (let isFirst = true; ; ) {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
-      const high = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
+      const readUpTo = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
       const message: HeartbeatMessage = {
         ...header,
         type: 'heartbeat',
-        high,
-        at: Math.round(clock.now()),
-        ...(isKubernetesVersion(kubernetes) && { kubernetes }),
-        ...(high.Service !== undefined && { annotated: this.#sentIndex.annotated }),
+        readUpTo,
+        sentAtMs: Math.round(clock.now()),
+        ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
+        ...(readUpTo.Service !== undefined && { annotated: this.#sentIndex.annotated }),
       };
       let again = this.#deps.limits.relay.heartbeatMs;
       try {

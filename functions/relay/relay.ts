@@ -31,7 +31,7 @@ export class Relay {
   readonly #answered = new Map<Kind, string>();
   #uid: string | undefined;
   /** Set when this relay notices a restored cluster, until the queue has accepted the first lists of a later session. */
-  #wentBackAt: number | undefined;
+  #historyRewoundAtMs: number | undefined;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
     this.#acceptance = new QueueHealth(deps.queue, deps.clock);
@@ -100,7 +100,7 @@ export class Relay {
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
         log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
         if (e instanceof ClusterReplaced) {
-          if (e.wentBack) this.#wentBackAt = Math.round(clock.now());
+          if (e.wentBack) this.#historyRewoundAtMs = Math.round(clock.now());
           this.#answered.clear();
           // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
           if (election) this.#endTerm();
@@ -119,7 +119,7 @@ export class Relay {
     this.#uid = identity.uid;
     const ended = new AbortController();
     const maySend = election && (() => this.#isIn(term, election));
-    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, this.#options, identity, this.#wentBackAt);
+    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, this.#options, identity, this.#historyRewoundAtMs);
     this.#session = session;
     meter.count('relay_sessions_total');
     const work = session.run(AbortSignal.any([over, ended.signal]));
@@ -129,7 +129,7 @@ export class Relay {
     try {
       await Promise.race([work, reopened]);
     } finally {
-      if (session.reflectors.every((r) => r.isListed)) this.#wentBackAt = undefined;
+      if (session.reflectors.every((r) => r.isListed)) this.#historyRewoundAtMs = undefined;
       ended.abort(new Error('the session is over'));
       if (term.signal.aborted) session.outbox.close();
       const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));

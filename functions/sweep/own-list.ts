@@ -29,8 +29,8 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   await bindOwnSession(deps.table, cluster, session, deps.now());
   const version = versionOf(cluster.incarnation, resourceVersion);
   await recordRead(deps.table, cluster, { [kind]: version });
-  const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, base: resourceVersion };
-  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, confirmed: true }, entries, deps.limits);
+  const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, firstListVersion: resourceVersion };
+  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, isConfirmed: true }, entries, deps.limits);
   await deps.queues(cluster.id, cluster.queues).events.send(bodies.map((body) => ({ body })));
   await clearOwnListRequest(deps.table, cluster.id, kind, version);
   deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });
@@ -55,11 +55,11 @@ async function list<K extends InputKind>(
       timeoutMs: deps.limits.sweep.pageMs,
       ...(signal && { signal }),
       keep: (object): InputEntry => {
-        const { namespace: ns = '', name, resourceVersion: rv = '0' } = object.metadata;
-        const o = encodeProjection(kind, object as never);
-        bytes += entryBytes + Buffer.byteLength(o);
+        const { namespace = '', name, resourceVersion = '0' } = object.metadata;
+        const projection = encodeProjection(kind, object as never);
+        bytes += entryBytes + Buffer.byteLength(projection);
         if (bytes > maxListBytes) throw new Error(`the list of every ${kind} has more than ${maxListBytes} bytes: sweep makes none that is larger`);
-        return { ns, name, rv, o };
+        return { namespace, name, resourceVersion, projection };
       },
     });
     return { resourceVersion, entries: [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
@@ -74,7 +74,7 @@ async function list<K extends InputKind>(
 function bodiesOf(list: ListHeader & { readonly kind: InputKind }, entries: readonly InputEntry[], limits: Limits): readonly string[] {
   const { entriesPerPart, bytesPerPart } = limits.sweep;
   const most = maxProjectionLengthOf[list.kind] ?? maxProjectionLength;
-  const listed = entries.map((entry) => ({ key: keyOf(entry), entry: Buffer.byteLength(entry.o ?? '') > most ? undefined : entry }));
+  const listed = entries.map((entry) => ({ key: keyOf(entry), entry: Buffer.byteLength(entry.projection ?? '') > most ? undefined : entry }));
   const options = { maxBytes: limits.relay.partBytes, limits: { ...limits, relay: { ...limits.relay, partTextBytes: bytesPerPart } } };
   const bodies: string[] = [];
   for (let i = 0, from = ''; i === 0 || i < listed.length; i += entriesPerPart) {
@@ -86,4 +86,4 @@ function bodiesOf(list: ListHeader & { readonly kind: InputKind }, entries: read
   return bodies;
 }
 
-const keyOf = ({ ns, name }: InputEntry): string => `${ns}/${name}`;
+const keyOf = ({ namespace, name }: InputEntry): string => `${namespace}/${name}`;

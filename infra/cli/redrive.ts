@@ -168,6 +168,6 @@ function subjectOf(m: ReturnType<typeof parseEventsMessage>): string {
     ? 'heartbeat'
     : `${m.type} of ${m.entries.length} ${m.kind}: ${m.entries
         .slice(0, 3)
-        .map((e) => `${e.ns}/${e.name}`)
+        .map((e) => `${e.namespace}/${e.name}`)
         .join(', ')}`;
 }

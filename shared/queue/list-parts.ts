@@ -12,7 +12,7 @@ export interface ListHeader {
   readonly asOf: string;
   readonly listId: string;
   /** Sweep's own list. */
-  readonly confirmed?: true;
+  readonly isConfirmed?: true;
 }
 
 /** An object of a page. Without an entry it exists but cannot be sent. */
@@ -66,11 +66,11 @@ interface Range {
   readonly objects: readonly ListedObject[];
 }
 
-function encode({ header, ...list }: ListHeader, { from, to, objects }: Range, i: number, { queue }: Limits): string {
-  const last = to === '' ? { last: true } : {};
+function encode({ header, ...list }: ListHeader, { from, to, objects }: Range, partNumber: number, { queue }: Limits): string {
+  const isLast = to === '' && { isLast: true };
   const omitted = objects.flatMap(({ key, entry }) => (entry ? [] : [key]));
   const entries = objects.flatMap(({ entry }) => entry ?? []);
-  return encodeMessage({ ...header, type: 'list', ...list, i, ...last, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
+  return encodeMessage({ ...header, type: 'list', ...list, partNumber, ...isLast, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
 }
 
 function halves({ from, to, objects }: Range): Range[] {

@@ -1,4 +1,4 @@
-/** Events messages, with their fields in the queue. Ingest handles them under the names of events.ts. */
+/** Messages of the events queues. */
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
@@ -16,11 +16,14 @@ export interface EventsHeader {
   /** UID of the cluster's kube-system namespace. */
   readonly uid: string;
   /** resourceVersion of the session's first list of Services. It distinguishes a restored cluster from a late message. */
-  readonly base: string;
+  readonly firstListVersion: string;
   /** The session began because the relay saw the cluster's history go back, at this time: ms since the epoch by the relay's clock. */
-  readonly wentBackAt?: number;
-  /** Number of the ingest run that the message is for, if one run did not suffice. The relay never sets it. */
-  readonly runs?: number;
+  readonly historyRewoundAtMs?: number;
+  /**
+   * Number of the ingest run that the message is for, if one run did not suffice. For a page of an output kind only runs count that did not finish a step. The
+   * relay never sets it.
+   */
+  readonly run?: number;
   /** Number of times that the message was requeued because its session is not bound yet. The relay never sets it. */
   readonly waits?: number;
 }
@@ -30,71 +33,78 @@ export const maxProjectionLength = 256 * 1024;
 /** The same for kinds with shorter projections, of which other clusters' runs read many at once. */
 export const maxProjectionLengthOf: { readonly [K in InputKind]?: number } = { Pod: 64 * 1024, Node: 4 * 1024, Namespace: 4 * 1024 };
 
-/** An object of an input kind. Without `o` the object does not exist as of `rv`. */
+/** An object of an input kind. */
 export interface InputEntry {
-  readonly ns: string;
+  readonly namespace: string;
   readonly name: string;
-  readonly rv: string;
-  /** The projection of the object, as text (kube/projection.ts). */
-  readonly o?: string;
+  readonly resourceVersion: string;
+  /** The projection of the object, as text (kube/projection.ts). Absent if the object does not exist as of `resourceVersion`. */
+  readonly projection?: string;
   /** Time when the relay saw the object, ms since the epoch by the relay's clock. */
-  readonly seen?: number;
+  readonly observedAtMs?: number;
 }
 
-/** An object of an output kind: metadata only, except in shadow mode. For Endpoints `svc` is the name. */
+/** An object of an output kind: metadata only, except in shadow mode. */
 export interface OutputEntry {
-  readonly ns: string;
+  readonly namespace: string;
   readonly name: string;
-  readonly rv: string;
+  readonly resourceVersion: string;
   readonly uid: string;
-  /** metadata.generation; absent for Endpoints (API-9). */
-  readonly gen?: number;
-  /** The slice's service-name label ("" without the label), and its former value if the relay saw it change. */
-  readonly svc: string;
-  readonly oldSvc?: string;
+  /** Absent for Endpoints (API-9). */
+  readonly generation?: number;
+  /** The slice's service-name label ("" without the label), and its former value if the relay saw it change. For Endpoints the name. */
+  readonly service: string;
+  readonly formerService?: string;
   /** The managed-by label of that kind. Absent without the label. */
-  readonly by?: string;
+  readonly managedBy?: string;
   /** A hub has written this state of an import's slice. */
-  readonly own?: true;
-  /** The object was deleted, as of `rv`. */
-  readonly gone?: true;
+  readonly isOwnWrite?: true;
+  /** The object was deleted, as of `resourceVersion`. */
+  readonly deleted?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
   readonly leader?: true;
   /** Set if the entry returns for its second look (docs/architecture.md, "Echo"). */
-  readonly again?: true;
+  readonly secondLook?: true;
   /** The whole object, from a relay with OUTPUTS=full (shadow mode). */
-  readonly body?: object;
-  readonly seen?: number;
+  readonly object?: object;
+  readonly observedAtMs?: number;
 }
 
 export type Entry = InputEntry | OutputEntry;
 
-/** State of these objects as of `asOf`, which is at least each entry's rv. Each entry is the newest state that the relay had read by then. */
-export type LiveMessage = EventsHeader & { readonly type: 'live'; readonly asOf: string } & (
-    | { readonly kind: InputKind; readonly entries: readonly InputEntry[] }
-    | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] }
-  );
+export interface InputEntries {
+  readonly kind: InputKind;
+  readonly entries: readonly InputEntry[];
+}
+export interface OutputEntries {
+  readonly kind: OutputKind;
+  readonly entries: readonly OutputEntry[];
+}
+
+/** State of these objects as of `asOf`, at least each entry's resourceVersion. Each entry is the newest state that the relay had read by then. */
+export type LiveMessage<Entries = InputEntries | OutputEntries> = EventsHeader & Entries & { readonly type: 'live'; readonly asOf: string };
 
 /**
- * A page of a consistent list. As of `asOf`, exactly these objects and the omitted ones exist with from < key ≤ to. Keys are "namespace/name" ("/name" for nodes) as
- * bytes. An empty `from` or `to` is an open end.
+ * A page of a consistent list, or a part of a page. As of `asOf`, exactly these objects and the omitted ones exist with from < key ≤ to. Keys are
+ * "namespace/name" ("/name" for nodes) as bytes. An empty `from` or `to` is an open end.
  */
-export type ListPartMessage = EventsHeader & {
-  readonly type: 'list';
-  readonly asOf: string;
-  readonly listId: string;
-  /** Number of this part, from 0. */
-  readonly i: number;
-  readonly last?: true;
-  /** Set by sweep, whose own list of the cluster confirmed a list that deletes much. Ingest trusts it only in sessions that sweep has registered. */
-  readonly confirmed?: true;
-  /** Progress in a page of an output kind that took more than one run of ingest. The relay never sets it. */
-  readonly progress?: PartProgress;
-  readonly from: string;
-  readonly to: string;
-  /** Keys of objects that exist and cannot be sent. */
-  readonly omitted?: readonly string[];
-} & ({ readonly kind: InputKind; readonly entries: readonly InputEntry[] } | { readonly kind: OutputKind; readonly entries: readonly OutputEntry[] });
+export type ListPartMessage<Entries = InputEntries | OutputEntries> = EventsHeader &
+  Entries & {
+    readonly type: 'list';
+    readonly asOf: string;
+    readonly listId: string;
+    /** From 0. */
+    readonly partNumber: number;
+    readonly isLast?: true;
+    /** Set by sweep, whose own list of the cluster confirmed a list that deletes much. Ingest trusts it only in sessions that sweep has registered. */
+    readonly isConfirmed?: true;
+    /** Progress in a page of an output kind that took more than one run of ingest. The relay never sets it. */
+    readonly progress?: PartProgress;
+    readonly from: string;
+    readonly to: string;
+    /** Keys of objects that exist and cannot be sent. */
+    readonly omitted?: readonly string[];
+  };
 
 export interface PartProgress {
   /** Number of applied entries. */
@@ -105,12 +115,12 @@ export interface PartProgress {
 
 export type HeartbeatMessage = EventsHeader & {
   readonly type: 'heartbeat';
-  /** Newest resourceVersion read, by kind. */
-  readonly high: { readonly [K in Kind]?: string };
+  /** Newest resourceVersion that the relay has read, by kind. */
+  readonly readUpTo: { readonly [K in Kind]?: string };
   /** Time by the relay's clock, ms since the epoch. */
-  readonly at: number;
+  readonly sentAtMs: number;
   /** The API server's version; absent until the relay has read it. */
-  readonly kubernetes?: string;
+  readonly kubernetesVersion?: string;
   /** Absent until the relay has listed the Services. */
   readonly annotated?: AnnotatedServices;
 };

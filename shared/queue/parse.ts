@@ -4,7 +4,7 @@
  */
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
-import { isDnsLabel, isDnsSubdomain, isLabelValue, isWellFormed } from '#shared/kube/api-validation.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isMap, isWellFormed } from '#shared/kube/api-validation.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -12,13 +12,12 @@ import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
-import { type Entry, type EventsMessage, maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
+import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
+import { maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
 import type { WakeUpMessage } from './wake-up-message.ts';
 
 /** Kubernetes allows no longer name. */
 const maxNameLength = 253;
-/** Work of an export or an import has a prefix. */
-const maxWorkNameLength = maxNameLength + 'export:'.length;
 /** A key is NAMESPACE/NAME. */
 const maxKeyLength = 2 * maxNameLength + 1;
 /** More than fit into a message of SQS. */
@@ -26,56 +25,153 @@ const maxEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** Returns the reason against the value of a field, or undefined if it is valid. */
+type Check = (value: unknown, field: string) => string | undefined;
+type Checks<Fields extends string = string> = { readonly [Field in Fields]-?: Check };
+
+const show = (value: unknown): string => (value === undefined ? 'missing' : printable(value).slice(0, 60));
+const needs = (isValid: (value: unknown) => boolean, needed: string): Check => {
+  return (value, field) => (isValid(value) ? undefined : `${field} is ${show(value)}: ${needed}`);
+};
+const optional = (check: Check): Check => {
+  return (value, field) => (value === undefined ? undefined : check(value, field));
+};
+
+const isText = (isValid: (text: string) => boolean) => {
+  return (value: unknown): boolean => typeof value === 'string' && isValid(value);
+};
+
+/** Checks a name or an id. A terminal would interpret control characters, and UTF-8 cannot encode lone surrogates. */
+const text = (longest = maxNameLength, shortest = 1): Check =>
+  needs(
+    isText((value) => value.length >= shortest && value.length <= longest && !controlCharacter.test(value) && isWellFormed(value)),
+    `text of ${shortest} to ${longest} characters without control characters and lone surrogates is needed`,
+  );
+const count = needs((value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number, 0 or more, is needed');
+/** Clocks of tests have fractions. */
+const time = needs(Number.isFinite, 'a time in ms since the epoch is needed');
+const version = needs(isResourceVersion, 'a resourceVersion of 1 to 39 digits is needed');
+const object = needs(isMap, 'an object is needed');
+const oneOf = (...allowed: readonly unknown[]): Check => needs((value) => allowed.includes(value), `${allowed.join(', ')} are allowed`);
+const flag = optional(needs((value) => value === true, 'true is allowed'));
+
+function firstReason<T>(values: readonly T[], reasonAgainst: (value: T) => string | undefined): string | undefined {
+  for (const value of values) {
+    const reason = reasonAgainst(value);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+const fields = (checks: Checks): Check => {
+  const each = Object.entries(checks);
+  return (value, what) => object(value, what) ?? firstReason(each, ([field, check]) => check((value as Fields)[field], field));
+};
+type Fields = { readonly [field: string]: unknown };
+
+const list = (check: Check): Check => {
+  const isList = needs((value) => Array.isArray(value) && value.length <= maxEntries, `a list of at most ${maxEntries} elements is needed`);
+  return (value, field) => isList(value, field) ?? firstReason(value as unknown[], (element) => check(element, field));
+};
+
+const ownVersion = needs((value) => value === messageVersion, `this version reads ${messageVersion}`);
+
+const eventsHeader = {
+  v: ownVersion,
+  cluster: text(),
+  session: text(),
+  uid: text(),
+  firstListVersion: version,
+  historyRewoundAtMs: optional(count),
+  run: optional(count),
+  waits: optional(count),
+} satisfies Checks<keyof EventsHeader>;
+
+type OwnFields<M> = Exclude<keyof M, keyof EventsHeader | 'type'>;
+
+const heartbeat = {
+  // A newer relay may watch kinds that this version does not have.
+  readUpTo: fields(Object.fromEntries(allKinds.map((kind) => [kind, optional(version)]))),
+  sentAtMs: count,
+  kubernetesVersion: optional(needs(isKubernetesVersion, 'a version such as v1.37.2 is needed')),
+  annotated: optional(fields({ valid: count, invalid: count })),
+} satisfies Checks<OwnFields<HeartbeatMessage>>;
+
+const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<OwnFields<LiveMessage>>;
+
+const listPart = (kind: Kind): Checks<Exclude<OwnFields<ListPartMessage>, keyof typeof live>> => ({
+  listId: text(),
+  partNumber: count,
+  isLast: flag,
+  isConfirmed: flag,
+  progress: optional(fields({ entries: count, services: optional(text(maxKeyLength)) })),
+  from: rangeEnd(kind),
+  to: rangeEnd(kind),
+  omitted: optional(list(rangeEnd(kind))),
+});
+
 /** Throws UnreadableMessage. The entries are objects, whose fields `checkEntries` checks. */
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
-  const m = object(decodeMessage(body, limits), 'message');
-  checkVersion(m);
-  for (const field of ['cluster', 'session', 'uid'] as const) text(m, field);
-  version(m, 'base');
-  for (const field of ['runs', 'waits', 'wentBackAt'] as const) if (m[field] !== undefined) number(m, field);
-  switch (m['type']) {
-    case 'heartbeat': {
-      const high = object(m['high'], 'high');
-      // A newer relay may watch kinds that this version does not have.
-      for (const kind of allKinds) if (high[kind] !== undefined) version(high, kind);
-      number(m, 'at');
-      if (m['kubernetes'] !== undefined && !isKubernetesVersion(m['kubernetes']))
-        throw new UnreadableMessage(`kubernetes is ${show(m['kubernetes'])}: a version such as v1.37.2 is needed`);
-      if (m['annotated'] !== undefined) {
-        const annotated = object(m['annotated'], 'annotated');
-        for (const field of ['valid', 'invalid'] as const) number(annotated, field);
-      }
-      return m as unknown as EventsMessage;
-    }
-    case 'list': {
-      text(m, 'listId');
-      number(m, 'i');
-      if (m['progress'] !== undefined) {
-        const progress = object(m['progress'], 'progress');
-        number(progress, 'entries');
-        if (progress['services'] !== undefined) text(progress, 'services', maxKeyLength);
-      }
-      if (m['omitted'] !== undefined) elements(m, 'omitted');
-      break;
-    }
-    case 'live':
-      break;
-    default:
-      throw new UnreadableMessage(`type is ${show(m['type'])}: live, list or heartbeat is allowed`);
-  }
-  version(m, 'asOf');
-  const kind = oneOf(m['kind'], allKinds, 'kind');
-  if (m['type'] === 'list') for (const end of ['from', 'to'] as const) rangeEnd(m, end, kind);
-  for (const key of (m['omitted'] ?? []) as unknown[]) rangeEnd({ omitted: key }, 'omitted', kind);
-  for (const entry of elements(m, 'entries')) object(entry, 'entry');
+  const m = checked(decodeMessage(body, limits), { ...eventsHeader, type: oneOf('live', 'list', 'heartbeat') });
+  if (m['type'] === 'heartbeat') checked(m, heartbeat);
+  else checked(m, live);
+  if (m['type'] === 'list') checked(m, listPart(m['kind'] as Kind));
   return m as unknown as EventsMessage;
 }
+
+function checked(message: unknown, checks: Checks): Fields {
+  const reason = fields(checks)(message, 'message');
+  if (reason !== undefined) throw new UnreadableMessage(reason);
+  return message as Fields;
+}
+
+/** Checks an end of a key range, which is empty or the key "namespace/name" of an object of the kind. */
+function rangeEnd(kind: Kind): Check {
+  const [namespace, name] = [namespaceOf(kind), nameOf(kind)];
+  return (key, field) => {
+    if (key === '') return undefined;
+    if (typeof key !== 'string' || !key.includes('/')) return `${field} is ${show(key)}: empty text or "namespace/name" is needed`;
+    const slash = key.indexOf('/');
+    return namespace(key.slice(0, slash), 'namespace') ?? name(key.slice(slash + 1), 'name');
+  };
+}
+
+const namespaceOf = (kind: Kind): Check =>
+  kind === 'Node' || kind === 'Namespace'
+    ? needs((value) => value === '', `empty text is needed for a ${kind}`)
+    : needs(isText(isDnsLabel), `a DNS label of 1 to 63 characters is needed for a ${kind}`);
+const nameOf = (kind: Kind): Check =>
+  kind === 'Namespace'
+    ? needs(isText(isDnsLabel), 'a DNS label is needed for a Namespace')
+    : needs(isText(isDnsSubdomain), `a DNS subdomain is needed for a ${kind}`);
+
+const entryHeader = (kind: Kind): Checks => ({
+  namespace: namespaceOf(kind),
+  name: nameOf(kind),
+  resourceVersion: version,
+  observedAtMs: optional(time),
+});
+
+/** Endpoints have the name of their Service. A slice's label may have any valid value, or be missing. */
+const serviceName = needs((value) => isLabelValue(value) || isText(isDnsSubdomain)(value), 'the value of a label or a DNS subdomain is needed');
+
+const output = {
+  uid: text(128, 0),
+  generation: optional(count),
+  service: serviceName,
+  formerService: optional(serviceName),
+  managedBy: optional(text(maxNameLength, 0)),
+  isOwnWrite: flag,
+  deleted: flag,
+  leader: flag,
+  secondLook: flag,
+  object: optional(object),
+} satisfies Checks<Exclude<keyof OutputEntry, keyof InputEntry>>;
 
 export interface RefusedEntry {
   /** Empty if the entry's field is not text. */
   readonly namespace: string;
   readonly name: string;
-  /** The entry with its fields in the queue. */
   readonly entry: object;
   readonly reason: string;
 }
@@ -85,165 +181,62 @@ export function checkEntries<E extends Entry>(
   kind: Kind,
   entries: readonly E[],
 ): { readonly accepted: readonly E[]; readonly refused: readonly RefusedEntry[] } {
+  const isOutput = kind === 'Endpoints' || kind === 'EndpointSlice';
+  const check = fields({ ...entryHeader(kind), ...(isOutput ? output : { projection: optional(projectionText(kind)) }) });
   const accepted: E[] = [];
   const refused: RefusedEntry[] = [];
   for (const entry of entries) {
-    const reason = reasonAgainst(kind, entry as unknown as Fields);
-    const [namespace, name] = [entry.ns, entry.name].map((text: unknown) => (typeof text === 'string' ? text : ''));
+    const reason = check(entry, 'entry') ?? (isOutput ? undefined : reasonAgainstObject(kind, entry));
+    const [namespace = '', name = ''] = [entry.namespace, entry.name].map((text: unknown) => (typeof text === 'string' ? text : ''));
     if (reason === undefined) accepted.push(entry);
-    else refused.push({ namespace: namespace ?? '', name: name ?? '', entry, reason });
+    else refused.push({ namespace, name, entry, reason });
   }
   return { accepted, refused };
 }
 
-function reasonAgainst(kind: Kind, entry: Fields): string | undefined {
-  try {
-    checkEntry(kind, entry);
-    return undefined;
-  } catch (error) {
-    if (error instanceof UnreadableMessage) return error.message;
-    throw error;
-  }
+/** A projection may contain any characters, because tenants' annotations are part of it. */
+function projectionText(kind: InputKind): Check {
+  const longest = maxProjectionLengthOf[kind] ?? maxProjectionLength;
+  return needs(
+    isText((text) => text !== '' && text.length <= longest),
+    `text of 1 to ${longest} characters is needed`,
+  );
 }
 
-function checkEntry(kind: Kind, e: Fields): asserts e is Fields & Entry {
-  objectName(e, kind);
-  version(e, 'rv');
-  if (e['seen'] !== undefined) time(e, 'seen');
-  if (kind === 'Endpoints' || kind === 'EndpointSlice') {
-    text(e, 'uid', 128, true);
-    for (const field of ['svc', 'oldSvc'] as const) if (field === 'svc' || e[field] !== undefined) serviceName(e, field);
-    if (e['by'] !== undefined) text(e, 'by', maxNameLength, true);
-    if (e['gen'] !== undefined) number(e, 'gen');
-    if (e['body'] !== undefined) object(e['body'], 'body');
-    for (const flag of ['own', 'gone', 'leader', 'again'] as const) if (e[flag] !== undefined) oneOf(e[flag], [true], flag);
-  } else if (e['o'] !== undefined) {
-    projection(e['o'], maxProjectionLengthOf[kind] ?? maxProjectionLength);
-    checkObject(kind, e as Fields & { readonly ns: string; readonly name: string; readonly o: string });
-  }
-}
-
-/** Checks an end of a key range, which is empty or the key "namespace/name" of an object of the kind. */
-function rangeEnd(fields: Fields, field: 'from' | 'to' | 'omitted', kind: Kind): void {
-  text(fields, field, maxKeyLength, true);
-  const key = fields[field] as string;
-  const slash = key.indexOf('/');
-  if (key !== '' && slash < 0) throw new UnreadableMessage(`${field} is ${show(key)}: empty text or "namespace/name" is needed`);
-  if (key !== '') objectName({ ns: key.slice(0, slash), name: key.slice(slash + 1) }, kind);
-}
-
-function objectName(e: Fields, kind: Kind): void {
-  const isClusterScoped = kind === 'Node' || kind === 'Namespace';
-  const { ns, name } = e;
-  if (typeof ns !== 'string' || !(isClusterScoped ? ns === '' : isDnsLabel(ns)))
-    throw new UnreadableMessage(`ns is ${show(ns)}: ${isClusterScoped ? 'empty text' : 'a DNS label of 1 to 63 characters'} is needed for a ${kind}`);
-  if (typeof name !== 'string' || !(kind === 'Namespace' ? isDnsLabel(name) : isDnsSubdomain(name)))
-    throw new UnreadableMessage(`name is ${show(name)}: a DNS ${kind === 'Namespace' ? 'label' : 'subdomain'} is needed for a ${kind}`);
-}
-
-/** Checks the name of a service. Endpoints have the name of their Service. A slice's label may have any valid value, or be missing. */
-function serviceName(e: Fields, field: 'svc' | 'oldSvc'): void {
-  const value = e[field];
-  if (!isLabelValue(value) && !(typeof value === 'string' && isDnsSubdomain(value)))
-    throw new UnreadableMessage(`${field} is ${show(value)}: the value of a label or a DNS subdomain is needed`);
-}
-
-function checkObject(kind: InputKind, { ns, name, o }: { readonly ns: string; readonly name: string; readonly o: string }): void {
+function reasonAgainstObject(kind: InputKind, { namespace, name, projection }: InputEntry): string | undefined {
+  if (projection === undefined) return undefined;
   let field: string | undefined;
   try {
-    const decoded = decodeProjection(kind, ns, name, o);
+    const decoded = decodeProjection(kind, namespace, name, projection);
     field = isTooDeep(decoded) ? 'the number of levels' : invalidField(kind, decoded);
-  } catch (cause) {
-    throw new UnreadableMessage(`o is ${show(o)}: the projection of a ${kind} is needed`, { cause });
+  } catch {
+    return `projection is ${show(projection)}: the projection of a ${kind} is needed`;
   }
-  if (field !== undefined) throw new UnreadableMessage(`o of ${kind} ${printable(`${ns}/${name}`)} has an invalid value for ${field}: ${show(o)}`);
+  return field && `projection of ${kind} ${printable(`${namespace}/${name}`)} has an invalid value for ${field}: ${show(projection)}`;
 }
 
-const wakeUpFields = [
-  ...(['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] as const),
-  ...(['notBeforeMs', 'delayedByBatch', 'latencyFromMs', 'requeues', 'dueMs'] as const),
-] as const satisfies readonly (keyof WakeUpMessage)[];
+const isWorkName = isText((work) => {
+  const name = work.replace(/^(export|import):/, '');
+  return work !== '' && (isLabelValue(name) || isDnsSubdomain(name));
+});
+
+const wakeUp = {
+  cluster: text(),
+  namespace: needs(isText(isDnsLabel), 'a DNS label of 1 to 63 characters is needed'),
+  service: needs(isWorkName, 'the name of a Service, alone or after "export:" or "import:", is needed'),
+  generation: count,
+  retryNumbers: (value, field) =>
+    object(value, field) ??
+    firstReason(Object.entries(value as Fields), ([key, number]) => oneOf(...controllers)(key, 'a key of retryNumbers') ?? count(number, key)),
+  notBeforeMs: optional(time),
+  delayedByBatch: optional(oneOf(true, false)),
+  latencyFromMs: optional(time),
+  requeues: optional(count),
+  dueMs: optional(time),
+} satisfies Checks<keyof WakeUpMessage>;
 
 /** Throws UnreadableMessage. */
 export function readWakeUp(body: string): WakeUpMessage {
-  const m = object(decodeMessage(body), 'message');
-  checkVersion(m);
-  text(m, 'cluster');
-  text(m, 'namespace', maxNameLength);
-  text(m, 'service', maxWorkNameLength);
-  const { namespace, service } = m as { readonly [field: string]: string };
-  if (!isDnsLabel(namespace ?? '')) throw new UnreadableMessage(`namespace is ${show(namespace)}: a DNS label of 1 to 63 characters is needed`);
-  const name = (service ?? '').replace(/^(export|import):/, '');
-  if (!isLabelValue(name) && !isDnsSubdomain(name))
-    throw new UnreadableMessage(`service is ${show(service)}: the name of a Service, alone or after "export:" or "import:", is needed`);
-  number(m, 'generation');
-  const retryNumbers = object(m['retryNumbers'], 'retryNumbers');
-  for (const controller of Object.keys(retryNumbers)) {
-    oneOf(controller, controllers, 'a key of retryNumbers');
-    number(retryNumbers, controller);
-  }
-  if (m['requeues'] !== undefined) number(m, 'requeues');
-  if (m['delayedByBatch'] !== undefined) oneOf(m['delayedByBatch'], [true, false], 'delayedByBatch');
-  for (const field of ['notBeforeMs', 'latencyFromMs', 'dueMs'] as const) if (m[field] !== undefined) time(m, field);
-  return Object.fromEntries(wakeUpFields.flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
+  const m = checked(decodeMessage(body), { v: ownVersion, ...wakeUp });
+  return Object.fromEntries(Object.keys(wakeUp).flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
 }
-
-type Fields = { readonly [field: string]: unknown };
-
-function checkVersion(m: Fields): void {
-  if (m['v'] !== messageVersion) throw new UnreadableMessage(`v is ${show(m['v'])}: this version reads ${messageVersion}`);
-}
-
-function object(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UnreadableMessage(`${what} is ${show(value)}: an object is needed`);
-  return value as Fields;
-}
-
-function text(fields: Fields, field: string, longest = maxNameLength, mayBeEmpty = false): void {
-  const value = fields[field];
-  if (typeof value !== 'string' || value.length > longest || (value === '' && !mayBeEmpty)) {
-    throw new UnreadableMessage(`${field} is ${show(value)}: text of ${mayBeEmpty ? 'at most' : '1 to'} ${longest} characters is needed`);
-  }
-  // The fields are names and ids. A terminal would interpret control characters, and UTF-8 cannot encode lone surrogates.
-  if (controlCharacter.test(value) || !isWellFormed(value))
-    throw new UnreadableMessage(`${field} is ${show(value)}: text without control characters and lone surrogates is needed`);
-}
-
-function elements(fields: Fields, field: string): readonly unknown[] {
-  const value = fields[field];
-  if (!Array.isArray(value)) throw new UnreadableMessage(`${field} is ${show(value)}: a list is needed`);
-  if (value.length > maxEntries) throw new UnreadableMessage(`${field} has ${value.length} elements: at most ${maxEntries} are allowed`);
-  return value;
-}
-
-/** Checks a projection. It may contain any characters, because tenants' annotations are part of it. */
-function projection(value: unknown, longest: number): void {
-  if (typeof value !== 'string' || value === '' || value.length > longest)
-    throw new UnreadableMessage(`o is ${show(value)}: text of 1 to ${longest} characters is needed`);
-}
-
-function number(fields: Fields, field: string): void {
-  const value = fields[field];
-  if (!Number.isSafeInteger(value) || (value as number) < 0)
-    throw new UnreadableMessage(`${field} is ${show(value)}: a whole number, 0 or more, is needed`);
-}
-
-/** Checks a time in ms since the epoch. Clocks of tests have fractions. */
-function time(fields: Fields, field: string): void {
-  if (!Number.isFinite(fields[field])) throw new UnreadableMessage(`${field} is ${show(fields[field])}: a time in ms since the epoch is needed`);
-}
-
-function version(fields: Fields, field: string): void {
-  const value = fields[field];
-  if (!isResourceVersion(value)) {
-    throw new UnreadableMessage(`${field} is ${show(value)}: a resourceVersion of 1 to 39 digits is needed`);
-  }
-}
-
-function oneOf<T extends string | boolean>(value: unknown, allowed: readonly T[], what: string): T {
-  if (!allowed.includes(value as T)) throw new UnreadableMessage(`${what} is ${show(value)}: ${allowed.join(', ')} are allowed`);
-  return value as T;
-}
-
-const show = (value: unknown): string => (value === undefined ? 'missing' : printable(value).slice(0, 60));

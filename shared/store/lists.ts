@@ -20,7 +20,7 @@ export async function raiseFence(table: Table, cluster: string, kind: Kind, vers
  */
 export async function markPartApplied(
   { table, cluster }: ClusterStore,
-  { kind, listId, partNumber, isLast }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast: boolean },
+  { kind, listId, partNumber, isLast }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast?: true },
   expiresAtSeconds: number,
 ): Promise<boolean> {
   const item = await table.update(listKey(cluster, kind, listId), {

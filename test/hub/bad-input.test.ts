@@ -11,7 +11,7 @@ import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const header = { v: messageVersion, cluster, session: 's1', uid: 'u', base: '1' };
+const header = { v: messageVersion, cluster, session: 's1', uid: 'u', firstListVersion: '1' };
 const live = (entry: object, kind = 'Pod') => ({ ...header, type: 'live', kind, asOf: '900000', entries: [entry] });
 const wakeUp = { v: messageVersion, cluster, namespace: 'default', service: 'svc', generation: 1, retryNumbers: { endpoints: 0, slices: 0 } };
 const mebibyte = (character: string) => character.repeat(Math.floor((1024 * 1024) / Buffer.byteLength(character)));
@@ -19,7 +19,7 @@ const podText = encodeProjection('Pod', aPod(0) as unknown as Pod);
 
 const unreadable: readonly (readonly [what: string, body: string, reason: string])[] = [
   ['text', 'hello', 'message is not JSON'],
-  ['half of a message', JSON.stringify(live({ ns: 'default', name: 'x', rv: '1' })).slice(0, 90), 'message is not JSON'],
+  ['half of a message', JSON.stringify(live({ namespace: 'default', name: 'x', resourceVersion: '1' })).slice(0, 90), 'message is not JSON'],
   ['null', 'null', 'message is null: an object is needed'],
   ['a list', '[]', 'message is []: an object is needed'],
   ['a number', '7', 'message is 7: an object is needed'],
@@ -39,29 +39,33 @@ const unreadable: readonly (readonly [what: string, body: string, reason: string
   ['a prototype', '{"__proto__":{"v":1,"cluster":"c"}}', 'v is missing: this version reads 1'],
 ];
 const unreadableEvents: readonly (readonly [what: string, message: object, reason: string])[] = [
-  ["another cluster's", { ...live({ ns: 'default', name: 'x', rv: '1' }), cluster: 'other' }, 'message names cluster other'],
-  ['a kind that is not known', live({ ns: 'default', name: 'x', rv: '1' }, '__proto__'), 'kind is "__proto__"'],
-  ['a name of 254 characters', live({ ns: 'default', name: 'x'.repeat(254), rv: '1' }), 'name is "xxx'],
-  ['a name with an escape sequence', live({ ns: 'default', name: '\u001b]0;owned\u0007x', rv: '1' }), 'name is "\\u001b]0;owned'],
-  ['a namespace with a control character of the upper half', live({ ns: 'a\u009b2Jb', name: 'x', rv: '1' }), 'ns is "a\\u009b2Jb"'],
-  ['a session with a line end', { ...live({ ns: 'default', name: 'x', rv: '1' }), session: 's\n1' }, 'session is "s\\n1"'],
+  ["another cluster's", { ...live({ namespace: 'default', name: 'x', resourceVersion: '1' }), cluster: 'other' }, 'message names cluster other'],
+  ['a kind that is not known', live({ namespace: 'default', name: 'x', resourceVersion: '1' }, '__proto__'), 'kind is "__proto__"'],
+  ['a name of 254 characters', live({ namespace: 'default', name: 'x'.repeat(254), resourceVersion: '1' }), 'name is "xxx'],
+  ['a name with an escape sequence', live({ namespace: 'default', name: '\u001b]0;owned\u0007x', resourceVersion: '1' }), 'name is "\\u001b]0;owned'],
+  [
+    'a namespace with a control character of the upper half',
+    live({ namespace: 'a\u009b2Jb', name: 'x', resourceVersion: '1' }),
+    'namespace is "a\\u009b2Jb"',
+  ],
+  ['a session with a line end', { ...live({ namespace: 'default', name: 'x', resourceVersion: '1' }), session: 's\n1' }, 'session is "s\\n1"'],
   [
     'a service of a slice with an escape sequence',
-    live({ ns: 'default', name: 'x', rv: '1', uid: 'u', svc: 'a\u001b[2J' }, 'EndpointSlice'),
-    'svc is "a\\u001b[2J"',
+    live({ namespace: 'default', name: 'x', resourceVersion: '1', uid: 'u', service: 'a\u001b[2J' }, 'EndpointSlice'),
+    'service is "a\\u001b[2J"',
   ],
   [
     'a manager of a slice with an escape sequence',
-    live({ ns: 'default', name: 'x', rv: '1', uid: 'u', svc: 'a', by: '\u001b[2J' }, 'EndpointSlice'),
-    'by is "\\u001b[2J"',
+    live({ namespace: 'default', name: 'x', resourceVersion: '1', uid: 'u', service: 'a', managedBy: '\u001b[2J' }, 'EndpointSlice'),
+    'managedBy is "\\u001b[2J"',
   ],
-  ['no name', live({ ns: 'default', name: '', rv: '1' }), 'name is ""'],
-  ['a name that is a number', live({ ns: 'default', name: 7, rv: '1' }), 'name is 7'],
-  ['a resourceVersion that is no number', live({ ns: 'default', name: 'x', rv: '1e9' }), 'rv is "1e9"'],
-  ['a resourceVersion of 40 digits', live({ ns: 'default', name: 'x', rv: '1'.repeat(40) }), 'rv is "1111'],
-  ['no projection', live({ ns: 'default', name: 'x', rv: '1', o: '[' }), 'o is "["'],
+  ['no name', live({ namespace: 'default', name: '', resourceVersion: '1' }), 'name is ""'],
+  ['a name that is a number', live({ namespace: 'default', name: 7, resourceVersion: '1' }), 'name is 7'],
+  ['a resourceVersion that is no number', live({ namespace: 'default', name: 'x', resourceVersion: '1e9' }), 'resourceVersion is "1e9"'],
+  ['a resourceVersion of 40 digits', live({ namespace: 'default', name: 'x', resourceVersion: '1'.repeat(40) }), 'resourceVersion is "1111'],
+  ['no projection', live({ namespace: 'default', name: 'x', resourceVersion: '1', projection: '[' }), 'projection is "["'],
   ['entries that are no list', { ...live({}), entries: { length: 1 } }, 'entries is {"length":1}'],
-  ['a type that is not known', { ...live({ ns: 'default', name: 'x', rv: '1' }), type: 'constructor' }, 'type is "constructor"'],
+  ['a type that is not known', { ...live({ namespace: 'default', name: 'x', resourceVersion: '1' }), type: 'constructor' }, 'type is "constructor"'],
 ];
 const unreadableWakeUps: readonly (readonly [what: string, message: object])[] = [
   ["another cluster's", { ...wakeUp, cluster: 'other' }],
@@ -143,13 +147,17 @@ const hostileNames = [
 it('names that Kubernetes would not allow are kept apart, and affect no other object', async () => {
   const { world, pass } = await started();
   for (const [i, name] of hostileNames.entries()) {
-    const rv = String(900_001 + i);
+    const resourceVersion = String(900_001 + i);
     for (const kind of ['Pod', 'Service', 'Node']) {
-      const message = { ...live({ ns: kind === 'Node' ? '' : name, name, rv, ...(kind === 'Pod' && { o: podText }) }, kind), asOf: rv };
+      const message = {
+        ...live({ namespace: kind === 'Node' ? '' : name, name, resourceVersion, ...(kind === 'Pod' && { projection: podText }) }, kind),
+        asOf: resourceVersion,
+      };
       await world.queues.events.send([{ body: encodeMessage(message) }]);
     }
-    const output = { ns: name, name, rv, uid: 'u', svc: name };
-    for (const kind of ['Endpoints', 'EndpointSlice']) await world.queues.events.send([{ body: encodeMessage({ ...live(output, kind), asOf: rv }) }]);
+    const output = { namespace: name, name, resourceVersion, uid: 'u', service: name };
+    for (const kind of ['Endpoints', 'EndpointSlice'])
+      await world.queues.events.send([{ body: encodeMessage({ ...live(output, kind), asOf: resourceVersion }) }]);
     await world.queues.syncs.send([{ body: encodeMessage({ ...wakeUp, namespace: name, service: name }) }]);
   }
   world.store.remove('Pod', 'default', 'pod-0');
@@ -160,7 +168,7 @@ it('names that Kubernetes would not allow are kept apart, and affect no other ob
 
 it("another kind's projection spoils its own service and no other", async () => {
   const { world, pass } = await started();
-  const message = { ...live({ ns: 'default', name: 'x', rv: '900001', o: podText }, 'Service'), asOf: '900001' };
+  const message = { ...live({ namespace: 'default', name: 'x', resourceVersion: '900001', projection: podText }, 'Service'), asOf: '900001' };
   await world.queues.events.send([{ body: JSON.stringify(message) }]);
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(120);
@@ -213,28 +221,28 @@ it('the parsers read or refuse any body', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), readsOrRefuses), { numRuns: 500 });
   fc.assert(fc.property(fc.json({ maxDepth: 4 }), readsOrRefuses), { numRuns: 500 });
   const base = [
-    live({ ns: 'default', name: 'x', rv: '7', o: podText }),
-    live({ ns: 'n', name: 'x', rv: '7', uid: 'u', svc: 's' }, 'EndpointSlice'),
+    live({ namespace: 'default', name: 'x', resourceVersion: '7', projection: podText }),
+    live({ namespace: 'n', name: 'x', resourceVersion: '7', uid: 'u', service: 's' }, 'EndpointSlice'),
     wakeUp,
   ];
   const fields = [
     'v',
     'cluster',
     'session',
-    'base',
+    'firstListVersion',
     'type',
     'kind',
     'asOf',
     'entries',
     'generation',
     'retryNumbers',
-    'ns',
+    'namespace',
     'service',
     'listId',
-    'i',
+    'partNumber',
     'from',
     'to',
-    'high',
+    'readUpTo',
   ];
   const changed = fc.record({ message: fc.constantFrom(...base), field: fc.constantFrom(...fields), value: fc.jsonValue({ maxDepth: 3 }) });
   fc.assert(

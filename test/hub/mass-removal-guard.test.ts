@@ -46,7 +46,7 @@ it.each<readonly [string, (pod: RawObject) => object]>([
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
   const rv = (i: number) => String(world.store.resourceVersion + 1000 + i);
   const entries = well.map((pod, i) => inputEntry('Pod', lie(pod) as never, rv(i)));
-  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Pod', asOf: rv(99), entries };
+  const message = { v: 1, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind: 'Pod', asOf: rv(99), entries };
   await world.queues.events.send([{ body: encodeMessage(message) }]);
   await pass(1);
   // Some of these changes wake no service by themselves.
@@ -61,7 +61,7 @@ it.each<readonly [string, (pod: RawObject) => object]>([
 async function lie({ world }: SmallCluster, kind: 'Service' | 'Node', entriesAt: (rv: string) => readonly object[]): Promise<void> {
   const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid;
   const asOf = String(world.store.resourceVersion + 1000);
-  const message = { v: 1, cluster, session: 's1', uid, base: '1', type: 'live', kind, asOf, entries: entriesAt(asOf) };
+  const message = { v: 1, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind, asOf, entries: entriesAt(asOf) };
   await world.queues.events.send([{ body: encodeMessage(message) }]);
 }
 

@@ -76,8 +76,10 @@ it('a message of the former session that comes after the new first lists brings 
   await pass(5);
   world.store.apply(aPod(7));
   const { uid = '' } = world.store.get('Namespace', '', 'kube-system').metadata;
-  const late = { v: messageVersion, cluster, session: 's1', uid, base: '1', type: 'live', kind: 'Pod', asOf: '1' } as const;
-  await world.queues.events.send([{ body: encodeMessage({ ...late, entries: [{ ns: 'default', name: 'pod-7', rv: '1', seen: 1 }] }) }]);
+  const late = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind: 'Pod', asOf: '1' } as const;
+  await world.queues.events.send([
+    { body: encodeMessage({ ...late, entries: [{ namespace: 'default', name: 'pod-7', resourceVersion: '1', observedAtMs: 1 }] }) },
+  ]);
   await pass(5);
   expect((await readCluster(world.table, cluster))?.unverified).toBeUndefined();
   expect(world.queues.events.waiting()).toEqual([]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import type { OutputState } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
@@ -14,7 +14,7 @@ const slice: EndpointSlice = {
 };
 const saved: OutputRecord = { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '10'), generation: 2, object: slice };
 const gone: OutputRecord = { ...saved, object: undefined };
-const entry: OutputState = {
+const entry: OutputEntry = {
   namespace: 'ns',
   name: 'svc-x',
   uid: 'u',
@@ -24,13 +24,13 @@ const entry: OutputState = {
   managedBy: slicesManagedBy,
 };
 
-const explained = (record: OutputRecord | undefined, change: Partial<OutputState>): boolean => {
+const explained = (record: OutputRecord | undefined, change: Partial<OutputEntry>): boolean => {
   const e = { ...entry, ...change };
   return isOwnEcho('EndpointSlice', record, e, versionOf(1, e.resourceVersion));
 };
 
 describe('a slice event [UT-59 TestEndpointSliceTracker…]', () => {
-  it.each<[string, OutputRecord | undefined, Partial<OutputState>, boolean]>([
+  it.each<[string, OutputRecord | undefined, Partial<OutputEntry>, boolean]>([
     ['of the version that was written', saved, { resourceVersion: '10' }, true],
     ['of an older version', saved, { resourceVersion: '9', generation: 1 }, true],
     ['of a newer version with the same generation: annotations', saved, {}, true],
@@ -55,7 +55,7 @@ describe('a slice event [UT-59 TestEndpointSliceTracker…]', () => {
 
 describe('an event of Endpoints, which have no generation', () => {
   const endpoints: OutputRecord = { ...saved, kind: 'Endpoints', name: 'svc', generation: 0 };
-  const of = (record: OutputRecord | undefined, rv: string, change: Partial<OutputState> = {}) =>
+  const of = (record: OutputRecord | undefined, rv: string, change: Partial<OutputEntry> = {}) =>
     isOwnEcho('Endpoints', record, { namespace: 'ns', name: 'svc', uid: 'u', resourceVersion: rv, service: 'svc', ...change }, versionOf(1, rv));
 
   it('an event of Endpoints, which have no generation, is explained up to the version that was written, and when they were never ours', () => {

@@ -143,7 +143,17 @@ describe('a write that would take away much', () => {
     const asOf = String(c.world.store.resourceVersion);
     const uid = c.world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     const entries = pods(11).map((p) => deletedInput(p, asOf, c.world.now));
-    const message: EventsMessage = { v: messageVersion, cluster: 'c', session: 's1', uid, base: asOf, type: 'live', kind: 'Pod', asOf, entries };
+    const message: EventsMessage = {
+      v: messageVersion,
+      cluster: 'c',
+      session: 's1',
+      uid,
+      firstListVersion: asOf,
+      type: 'live',
+      kind: 'Pod',
+      asOf,
+      entries,
+    };
     await c.world.queues.events.send([{ body: encodeMessage(message) }]);
     await c.pass(10);
     expect(c.world.metrics.get('GuardedRemovals')).toBeGreaterThanOrEqual(2);

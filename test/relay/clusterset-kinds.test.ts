@@ -28,7 +28,7 @@ it('exports and namespaces are listed and watched by a relay of a cluster that t
   await until(() => isWatched('serviceexports') && isWatched('serviceimports'));
   api.put({ ...anExport, metadata: { namespace: 'shop', name: 'api' } });
   await until(() => isSent('ServiceExport', 'shop/api'));
-  await until(() => run.heartbeats().some((h) => h.high.ServiceExport !== undefined));
+  await until(() => run.heartbeats().some((h) => h.readUpTo.ServiceExport !== undefined));
   await run.stop();
 
   run = runRelay(api.url);

@@ -105,7 +105,7 @@ it('the hub ends with the state of the cluster after any faults and any order of
       const shuffled = messages.map((m) => [random(), m] as const).sort(([a], [b]) => a - b);
       for (const [, message] of shuffled) hub.take(message);
       const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
-      expect([...hub.alive('Pod')].map(([key, e]) => [key, 'o' in e ? e.o : '']).sort()).toEqual(pods.sort());
+      expect([...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort()).toEqual(pods.sort());
       expect([...hub.alive('EndpointSlice').keys()].sort()).toEqual(
         store
           .list('EndpointSlice')

@@ -19,11 +19,11 @@ export class HubModel {
     this.objects.set(kind, held);
     if (message.type === 'list' && isNewer(asOf, this.fences.get(kind) ?? '')) this.fences.set(kind, asOf);
     for (const entry of message.entries) {
-      const gone = 'uid' in entry ? entry.gone === true : entry.o === undefined;
-      this.put(kind, `${entry.ns}/${entry.name}`, { version: entry.rv, entry: gone ? undefined : entry }, asOf);
+      const gone = 'uid' in entry ? entry.deleted === true : entry.projection === undefined;
+      this.put(kind, `${entry.namespace}/${entry.name}`, { version: entry.resourceVersion, entry: gone ? undefined : entry }, asOf);
     }
     if (message.type !== 'list') return;
-    const listed = new Set(message.entries.map((e) => `${e.ns}/${e.name}`));
+    const listed = new Set(message.entries.map((e) => `${e.namespace}/${e.name}`));
     for (const [key, { version, entry }] of held) {
       const covered = key > message.from && (message.to === '' || key <= message.to);
       if (entry && covered && !listed.has(key) && isNewer(asOf, version)) this.put(kind, key, { version: asOf, entry: undefined }, asOf);

@@ -177,7 +177,7 @@ it.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
   const relay = await startRelay(url);
   const kind = cluster.plural === 'pods' ? 'Pod' : 'Service';
   const parts = () => relay.messages.flatMap((m) => (m.type === 'list' && m.kind === kind ? [m] : []));
-  await relay.until(() => parts().some((p) => p.last));
+  await relay.until(() => parts().some((p) => p.isLast));
   expect(relay.peakMiB()).toBeLessThan(maxMiB);
   const names = parts().flatMap((p) => p.entries.map((e) => e.name));
   expect(names.sort()).toEqual(Array.from({ length: cluster.objects }, (_, i) => nameOf(i)));

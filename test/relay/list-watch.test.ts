@@ -28,7 +28,7 @@ const plural = (kind: Kind): string => resources[kind].plural;
 const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
 const labelOf = (name: string): unknown => {
   const entry = run.state('Pod').get(`default/${name}`);
-  return entry && 'o' in entry && entry.o ? (JSON.parse(entry.o) as [string, { app: string }])[1].app : undefined;
+  return entry && 'projection' in entry && entry.projection ? (JSON.parse(entry.projection) as [string, { app: string }])[1].app : undefined;
 };
 
 async function start(options: RunOptions = {}): Promise<RelayRun> {
@@ -41,7 +41,7 @@ it('lists page by page, and each page is a part that begins where the one before
   for (let i = 0; i < 12; i++) api.put(pod(`p${String(i).padStart(2, '0')}`));
   await start({ limits: { pageSize: 5 } });
   const parts = run.lists('Pod');
-  expect(parts.map(({ i, from, to, last, entries }) => [i, from, to, last, entries.length])).toEqual([
+  expect(parts.map(({ partNumber, from, to, isLast, entries }) => [partNumber, from, to, isLast, entries.length])).toEqual([
     [0, '', 'default/p04', undefined, 5],
     [1, 'default/p04', 'default/p09', undefined, 5],
     [2, 'default/p09', '', true, 2],
@@ -49,7 +49,7 @@ it('lists page by page, and each page is a part that begins where the one before
   expect(new Set(parts.map((p) => `${p.listId} ${p.asOf} ${p.session}`)).size).toBe(1);
   expect(api.of('list pods').every((r) => !r.query.has('resourceVersion') && r.query.get('limit') === '5')).toBe(true);
   // A kind without objects has one empty page.
-  expect(run.lists('Endpoints')).toMatchObject([{ i: 0, from: '', to: '', last: true, entries: [] }]);
+  expect(run.lists('Endpoints')).toMatchObject([{ partNumber: 0, from: '', to: '', isLast: true, entries: [] }]);
 });
 
 it('an empty page in the middle of a list is passed over', async () => {
@@ -64,7 +64,7 @@ it('an empty page in the middle of a list is passed over', async () => {
   });
   api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [] }));
   await start();
-  expect(run.lists('Pod').map(({ i, from, to, last }) => [i, from, to, last])).toEqual([
+  expect(run.lists('Pod').map(({ partNumber, from, to, isLast }) => [partNumber, from, to, isLast])).toEqual([
     [0, '', 'n/a', undefined],
     [1, 'n/a', '', true],
   ]);
@@ -75,7 +75,7 @@ it('a page that names itself as the next one ends the list, and the next list is
   api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }), 2);
   await start();
   expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, 'x', null]);
-  expect(run.lists('Pod').map(({ from, to, last, entries }) => [from, to, last, entries.length])).toEqual([['', '', true, 1]]);
+  expect(run.lists('Pod').map(({ from, to, isLast, entries }) => [from, to, isLast, entries.length])).toEqual([['', '', true, 1]]);
 });
 
 it('an object without a name ends its list or watch, and the hub receives the other objects', async () => {
@@ -98,7 +98,7 @@ it('an expired continue token begins a new list with a new id, without the token
   expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, '104:2', null, '104:2']);
   const [given, ...parts] = run.lists('Pod');
   expect(given?.listId).not.toBe(parts[0]?.listId);
-  expect(parts.map((p) => [p.i, p.last, p.listId === parts[0]?.listId])).toEqual([
+  expect(parts.map((p) => [p.partNumber, p.isLast, p.listId === parts[0]?.listId])).toEqual([
     [0, undefined, true],
     [1, true, true],
   ]);
@@ -115,7 +115,7 @@ describe('a kind with large objects', () => {
     expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
     expect(entriesOf('Pod')).toHaveLength(20);
     // The parts are of one list, though its pages differ in size.
-    expect(run.lists('Pod').map((p) => [p.i, p.listId === run.lists('Pod')[0]?.listId, p.last])).toEqual(
+    expect(run.lists('Pod').map((p) => [p.partNumber, p.listId === run.lists('Pod')[0]?.listId, p.isLast])).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((i) => [i, true, i === 6 ? true : undefined]),
     );
     expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBe(0);
@@ -190,7 +190,7 @@ it('asks for bookmarks and moves on by them, so that a quiet kind does not expir
   expect(timeout >= 300 && timeout <= 600).toBe(true);
   api.version = 5000;
   api.bookmark('Node');
-  await until(() => run.heartbeats().at(-1)?.high.Node === '5000');
+  await until(() => run.heartbeats().at(-1)?.readUpTo.Node === '5000');
   api.compacted = 4000;
   api.hangUp('Node');
   await until(() => api.count('watch nodes') === 2);
@@ -254,7 +254,7 @@ it('a reset connection loses nothing and sends nothing twice', async () => {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   await until(() => labelOf('flapping') === 'v19');
-  const versions = run.live('Pod').flatMap((m) => m.entries.map((e) => e.rv));
+  const versions = run.live('Pod').flatMap((m) => m.entries.map((e) => e.resourceVersion));
   expect(new Set(versions).size).toBe(versions.length);
   expect(api.count('list pods')).toBe(1);
 });
@@ -509,7 +509,7 @@ it('a list older than earlier reads means another cluster: a new session lists e
   const [first, second] = [...new Set(run.lists('Service').map((p) => p.session))];
   expect(first).not.toBe(second);
   for (const kind of ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const) {
-    await until(() => run.lists(kind).some((p) => p.session === second && p.last && p.base === '50'));
+    await until(() => run.lists(kind).some((p) => p.session === second && p.isLast && p.firstListVersion === '50'));
   }
 });
 
@@ -528,11 +528,11 @@ it.each(['reset', 'end'] as const)(
     breakAll(how);
     await until(() => new Set(run.lists('Pod').map((p) => p.session)).size === 2);
     await until(() => run.relay.isReady);
-    const { uid, wentBackAt, entries } = run.lists('Pod').at(-1) ?? expect.fail();
+    const { uid, historyRewoundAtMs, entries } = run.lists('Pod').at(-1) ?? expect.fail();
     expect(uid).toBe('cluster-1');
     expect(entries.map((e) => e.name)).toEqual(['p0', 'p1']);
     // The hub may not know how far the history had come, or it may have come as far again.
-    expect(wentBackAt).toBeGreaterThan(0);
+    expect(historyRewoundAtMs).toBeGreaterThan(0);
     expect(run.logged.some((l) => String(l.fields['reason']).includes('silent'))).toBe(false);
   },
 );
@@ -548,7 +548,7 @@ it('etcd restored from a backup, to a version that no watch had come to and that
   api.restore(read, [pod('p0')]);
   breakAll('reset');
   await until(() => new Set(run.lists('Pod').map((p) => p.session)).size === 2 && run.relay.isReady);
-  expect(run.lists('Pod').at(-1)?.wentBackAt).toBeGreaterThan(0);
+  expect(run.lists('Pod').at(-1)?.historyRewoundAtMs).toBeGreaterThan(0);
 });
 
 it('etcd restored from a backup between two pages of a list, to a version that no watch had come to: the next list notices it', async () => {
@@ -571,7 +571,7 @@ it('etcd restored from a backup between two pages of a list, to a version that n
     api.say('Pod', '\n');
     return sessions().length === 2 && run.relay.isReady;
   });
-  expect(run.lists('Pod').find((p) => p.session === sessions()[1])?.wentBackAt).toBeGreaterThan(0);
+  expect(run.lists('Pod').find((p) => p.session === sessions()[1])?.historyRewoundAtMs).toBeGreaterThan(0);
 });
 
 it.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {

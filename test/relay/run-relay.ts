@@ -113,8 +113,8 @@ export function runRelay(to: string | Connection, { token, wrap = (s) => s, limi
       const state = new Map<string, Entry>();
       for (const message of [...of<ListPartMessage>('list', kind), ...of<LiveMessage>('live', kind)]) {
         for (const entry of message.entries) {
-          const key = `${entry.ns}/${entry.name}`;
-          if (BigInt(state.get(key)?.rv ?? '0') < BigInt(entry.rv)) state.set(key, entry);
+          const key = `${entry.namespace}/${entry.name}`;
+          if (BigInt(state.get(key)?.resourceVersion ?? '0') < BigInt(entry.resourceVersion)) state.set(key, entry);
         }
       }
       return state;

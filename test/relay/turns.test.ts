@@ -129,7 +129,7 @@ function expectToldAll(): void {
   const hub = new HubModel();
   for (const { message } of sent) hub.take(message);
   const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
-  expect([...hub.alive('Pod')].map(([key, e]) => [key, 'o' in e ? e.o : '']).sort()).toEqual(pods.sort());
+  expect([...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort()).toEqual(pods.sort());
 }
 
 /** Two relays: `a` leads and has sent its lists, `b` is a standby. */
@@ -194,7 +194,7 @@ it("the new leader's session begins at the cluster's present version: an older o
   await clock.advance(20_000);
   a.kill();
   await clock.advance(promisedMs);
-  expect(Number(by('b')[0]?.message.base)).toBeGreaterThanOrEqual(resourceVersion);
+  expect(Number(by('b')[0]?.message.firstListVersion)).toBeGreaterThanOrEqual(resourceVersion);
 });
 
 it('a leader whose cluster is made again begins no session before it has renewed its Lease there: another relay may lead', async () => {
@@ -322,12 +322,12 @@ it.each([
   for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
   const a = start('a');
   for (let i = 0; i < 20_000 && newestPodList().length === 0; i++) await clock.advance(1);
-  expect(newestPodList().some((m) => m.last)).toBe(false);
+  expect(newestPodList().some((m) => m.isLast)).toBe(false);
   strike(a);
   const b = start('b');
   await clock.advance(20_000);
   expect(b.relay.isLeading).toBe(true);
-  expect(newestPodList().at(-1)).toMatchObject({ last: true });
+  expect(newestPodList().at(-1)).toMatchObject({ isLast: true });
   expect(newestPodList()[0]?.session).toMatch(/^b/);
   expectToldAll();
 });
@@ -339,7 +339,7 @@ it('a relay whose term ends amid a list notices in its next term that the histor
   store.resourceVersion += 1_000;
   const a = start('a');
   for (let i = 0; i < 20_000 && newestPodList().length === 0; i++) await clock.advance(1);
-  expect(newestPodList().some((m) => m.last)).toBe(false);
+  expect(newestPodList().some((m) => m.isLast)).toBe(false);
   Object.assign(a.cutOff, { queue: true, api: true });
   await clock.advance(12_000);
   expect(a.relay.isLeading).toBe(false);
@@ -347,7 +347,7 @@ it('a relay whose term ends amid a list notices in its next term that the histor
   Object.assign(a.cutOff, { queue: false, api: false });
   await clock.advance(60_000);
   expect(a.relay.isReady).toBe(true);
-  expect(sent.some(({ message }) => message.wentBackAt !== undefined)).toBe(true);
+  expect(sent.some(({ message }) => message.historyRewoundAtMs !== undefined)).toBe(true);
 });
 
 it('a relay that noticed that the history went back, and whose term ends before it has sent, reports it in its next term', async () => {
@@ -377,5 +377,5 @@ it('a relay that noticed that the history went back, and whose term ends before 
   Object.assign(a.cutOff, { queue: false, api: false });
   await clock.advance(60_000);
   expect(a.relay.isReady).toBe(true);
-  expect(sent.slice(before).some(({ message }) => message.wentBackAt !== undefined)).toBe(true);
+  expect(sent.slice(before).some(({ message }) => message.historyRewoundAtMs !== undefined)).toBe(true);
 });

@@ -18,13 +18,13 @@ export function lyingQueue(queue: MessageQueue, how: Profile['lies'], lies: () =
 function lie(body: string, how: Profile['lies'], lies: () => boolean): string {
   const message = decodeMessage(body) as EventsMessage;
   if (message.type !== 'list' || message.kind !== 'Pod' || !lies()) return body;
-  if (how === 'confirmed') return encodeMessage({ ...message, confirmed: true, entries: [] });
+  if (how === 'confirmed') return encodeMessage({ ...message, isConfirmed: true, entries: [] });
   return encodeMessage({ ...message, entries: message.entries.map((e) => withoutAddress(e as InputEntry, message.asOf)) });
 }
 
 function withoutAddress(entry: InputEntry, version: string): InputEntry {
-  if (entry.o === undefined) return entry;
-  const pod = decodeProjection('Pod', entry.ns, entry.name, entry.o);
+  if (entry.projection === undefined) return entry;
+  const pod = decodeProjection('Pod', entry.namespace, entry.name, entry.projection);
   const { podIP: _, podIPs: __, ...status } = pod.status ?? {};
-  return { ...entry, rv: version, o: encodeProjection('Pod', { ...pod, status } as Pod) };
+  return { ...entry, resourceVersion: version, projection: encodeProjection('Pod', { ...pod, status } as Pod) };
 }

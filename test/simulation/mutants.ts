@@ -405,9 +405,9 @@ function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): 
   const counts = runs.get(world) ?? new Map<string, number>();
   runs.set(world, counts);
   return messages.flatMap((m) => {
-    const { progress, ...message } = decodeMessage(m.body) as { readonly progress?: unknown; readonly listId?: string; readonly i?: number };
+    const { progress, ...message } = decodeMessage(m.body) as { readonly progress?: unknown; readonly listId?: string; readonly partNumber?: number };
     if (progress === undefined) return [m];
-    const part = `${message.listId} ${message.i}`;
+    const part = `${message.listId} ${message.partNumber}`;
     const count = (counts.get(part) ?? 1) + 1;
     counts.set(part, count);
     if (count <= world.profile.limits.ingest.maxRuns) return [{ ...m, body: encodeMessage(message) }];

@@ -93,7 +93,7 @@ export class HubWorld {
     this.queues = memoryClusterQueues(() => this.now, cluster);
     for (const queue of [this.queues.events, this.queues.syncs]) countSends(queue, options.onSend);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    this.#header = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
+    this.#header = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
     this.#outbox = options.gathers ? this.#newOutbox() : undefined;
     const log = options.log ?? silent;
     const metrics: Metrics = {
@@ -147,16 +147,16 @@ export class HubWorld {
   /** Continues another hub with its table, and its cluster as in `given`. The relay continues to send. */
   static resume(
     options: HubWorldOptions,
-    former: Pick<EventsHeader, 'session' | 'base'> & { items: readonly Item[]; resourceVersion: number },
+    former: Pick<EventsHeader, 'session' | 'firstListVersion'> & { items: readonly Item[]; resourceVersion: number },
   ): HubWorld {
     const world = new HubWorld(options);
-    const { items, resourceVersion, session, base } = former;
+    const { items, resourceVersion, session, firstListVersion } = former;
     if (options.mode === 'shadow' && options.optIn) world.outputs = 'full';
     world.store.restore(options.given, resourceVersion);
     world.table.restore(items);
     // The former one has given away the numbers before.
     world.#uids = 1_000_000;
-    world.#header = { ...world.#header, session, base, uid: world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '' };
+    world.#header = { ...world.#header, session, firstListVersion, uid: world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '' };
     for (const kind of kinds)
       world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
     return world;
@@ -164,7 +164,7 @@ export class HubWorld {
 
   /** The relay is started again: a session of its own, which begins with lists. */
   async restartRelay(session: string): Promise<void> {
-    this.#header = { ...this.#header, session, base: String(this.store.resourceVersion) };
+    this.#header = { ...this.#header, session, firstListVersion: String(this.store.resourceVersion) };
     for (const kind of kinds) await this.#sendList(kind);
   }
 
@@ -173,11 +173,11 @@ export class HubWorld {
     for (const kind of of) await this.#sendList(kind, listId);
   }
 
-  /** `kubernetes`: the cluster's version. */
-  async sendHeartbeat(kubernetes?: string): Promise<void> {
-    const high = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    const version = kubernetes !== undefined && { kubernetes };
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: this.now, ...version } as EventsMessage);
+  /** `kubernetesVersion`: the cluster's version. */
+  async sendHeartbeat(kubernetesVersion?: string): Promise<void> {
+    const readUpTo = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    const version = kubernetesVersion !== undefined && { kubernetesVersion };
+    await this.#send({ ...this.#header, type: 'heartbeat', readUpTo, sentAtMs: this.now, ...version } as EventsMessage);
   }
 
   /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */
@@ -259,15 +259,15 @@ export class HubWorld {
 
   async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
     const asOf = String(this.store.resourceVersion);
-    const oldSvc = previous?.metadata.labels?.['kubernetes.io/service-name'];
-    const moved = kind === 'EndpointSlice' && oldSvc !== undefined && oldSvc !== object.metadata.labels?.['kubernetes.io/service-name'];
+    const formerService = previous?.metadata.labels?.['kubernetes.io/service-name'];
+    const moved = kind === 'EndpointSlice' && formerService !== undefined && formerService !== object.metadata.labels?.['kubernetes.io/service-name'];
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object, asOf, this.now)
-        : inputEntry(kind, object, asOf, { seen: this.now })
+        : inputEntry(kind, object, asOf, { observedAtMs: this.now })
       : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
-          more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc }) },
+          more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },
         });
     if (this.#outbox)
       this.#outbox.put(kind, relayKey(object), entry, isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object }, entry));
@@ -282,7 +282,7 @@ export class HubWorld {
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
     const outbox = new Outbox({ queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits }, this.#header);
-    for (const kind of kinds) outbox.markRead(kind, this.#header.base);
+    for (const kind of kinds) outbox.markRead(kind, this.#header.firstListVersion);
     return outbox;
   }
 

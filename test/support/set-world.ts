@@ -82,7 +82,7 @@ class Member {
     for (const object of given) this.store.apply(object);
     this.queues = memoryClusterQueues(() => world.nowMs, id);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    this.#header = { v: messageVersion, cluster: id, session: 's1', uid, base: String(this.store.resourceVersion) };
+    this.#header = { v: messageVersion, cluster: id, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
   }
 
   /** Its API, which notes what is written. */
@@ -128,7 +128,7 @@ class Member {
   }
 
   async startRelay(of: readonly Kind[] = allKinds, session = 's1'): Promise<void> {
-    this.#header = { ...this.#header, session, base: String(this.store.resourceVersion) };
+    this.#header = { ...this.#header, session, firstListVersion: String(this.store.resourceVersion) };
     this.isHeard = true;
     for (const kind of of) {
       await this.#sendList(kind);
@@ -153,8 +153,8 @@ class Member {
   }
 
   async sendHeartbeat(atMs: number): Promise<void> {
-    const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    await this.#send({ ...this.#header, type: 'heartbeat', high, at: atMs } as EventsMessage);
+    const readUpTo = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    await this.#send({ ...this.#header, type: 'heartbeat', readUpTo, sentAtMs: atMs } as EventsMessage);
   }
 
   async #sendList(kind: Kind, listId = 'first'): Promise<void> {
@@ -176,10 +176,10 @@ class Member {
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object, asOf, this.#world.nowMs)
-        : inputEntry(kind, this.told(object), asOf, { seen: this.#world.nowMs })
+        : inputEntry(kind, this.told(object), asOf, { observedAtMs: this.#world.nowMs })
       : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
-          more: { ...(deleted && { gone: true as const }), ...(moved && { oldSvc: wasOf }) },
+          more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService: wasOf }) },
         });
     if (isOwnImportWrite(entry)) return;
     await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);

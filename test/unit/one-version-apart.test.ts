@@ -57,9 +57,9 @@ describe('messages', () => {
       cluster,
       session: 's1',
       uid,
-      base: '1',
-      high: { Gateway: 'x', Pod: '99999' },
-      at: 1,
+      firstListVersion: '1',
+      readUpTo: { Gateway: 'x', Pod: '99999' },
+      sentAtMs: 1,
       waiting: 0,
     };
     await world.queues.events.send([{ body: encodeMessage(heartbeat) }]);

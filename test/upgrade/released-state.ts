@@ -21,10 +21,10 @@ export interface HubState {
   readonly resourceVersion: number;
   /** Session of the leading relay. */
   readonly session: string;
-  readonly base: string;
+  readonly firstListVersion: string;
 }
 
-export function stateOf(world: HubWorld, relay: { readonly session: string; readonly base: string }): HubState {
+export function stateOf(world: HubWorld, relay: { readonly session: string; readonly firstListVersion: string }): HubState {
   const underWay = (name: QueueName): readonly MessageUnderWay[] =>
     world.queues[name].waiting().map(({ body, visibleAt }) => ({ body, inMs: Math.max(0, visibleAt - world.now) }));
   return {

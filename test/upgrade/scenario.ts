@@ -85,7 +85,7 @@ async function record(
 ): Promise<Recorded> {
   let upgraded: HubState | undefined;
   let isAboutToUpgrade = false;
-  const relay = { session: 's1', base: '' };
+  const relay = { session: 's1', firstListVersion: '' };
   const api = (inner: ClusterApi): ClusterApi => {
     const write = async <T>(object: Named, run: () => Promise<T>) => {
       const service = serviceOf(object);
@@ -104,7 +104,7 @@ async function record(
     };
   };
   const { world, pass } = await smallCluster(given, { ...options, api });
-  relay.base = String(world.store.resourceVersion);
+  relay.firstListVersion = String(world.store.resourceVersion);
   await live({ world, pass });
   await world.sendHeartbeat();
   await pass(1);
@@ -139,7 +139,7 @@ async function aSession({ world, pass }: Lived): Promise<Recorded['relay']> {
     return send(outgoing);
   };
   const session = 's2';
-  const base = String(world.store.resourceVersion);
+  const firstListVersion = String(world.store.resourceVersion);
   await world.restartRelay(session);
   await pass(5);
   world.store.apply(aPod(8));
@@ -148,5 +148,5 @@ async function aSession({ world, pass }: Lived): Promise<Recorded['relay']> {
   await world.sendHeartbeat();
   await pass(60);
   events.send = send;
-  return { messages, at: stateOf(world, { session, base }) };
+  return { messages, at: stateOf(world, { session, firstListVersion }) };
 }

@@ -47,10 +47,10 @@ async function takeOver(state: HubState, options: Pick<HubWorldOptions, 'mode' |
       replace: (kind, object) => (kind === 'Event' ? inner.replace(kind, object) : write(object, () => inner.replace(kind, object))),
     };
   };
-  const { atMs, objects, resourceVersion, session, base } = state;
+  const { atMs, objects, resourceVersion, session, firstListVersion } = state;
   const world = HubWorld.resume(
     { given: objects, startAt: atMs, settings: {}, api, ...options },
-    { items: itemsOf(state), resourceVersion, session, base },
+    { items: itemsOf(state), resourceVersion, session, firstListVersion },
   );
   for (const [queue, messages] of Object.entries(state.queues)) await sendAll(world, queue as QueueName, messages);
   return { world, written, pass: (seconds) => world.runUntil(world.now + seconds * 1000) };

@@ -4,7 +4,7 @@
  */
 import type { IngestLimits } from '#shared/contract/ingest-limits.ts';
 
-export const stepInRun = (run: number, most: number): number => Math.max(1, Math.floor(most / 2 ** (run - 1)));
+export const stepInRun = (run = 1, most: number): number => Math.max(1, Math.floor(most / 2 ** (run - 1)));
 
 /** Returns the number of the next run after a run that finished a step. The size of the steps stays, and the count of runs without a step begins again. */
 export const runAfterStep = (run: number, { entriesPerStep, servicesPerStep }: IngestLimits): number =>

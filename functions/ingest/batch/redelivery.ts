@@ -5,8 +5,8 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { type Events, encodeRefused, type Heartbeat } from '#shared/queue/events.ts';
-import type { PartProgress } from '#shared/queue/messages.ts';
+import { type Events, encodeEntries } from '#shared/queue/events.ts';
+import type { HeartbeatMessage, PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import { runAfterStep } from './page-chunk.ts';
@@ -32,16 +32,16 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
   try {
     const message = parseEventsMessage(record.body, deps.limits.queue);
     const limits = deps.limits.ingest;
-    const run = message.runs ?? 1;
+    const { run: former = 1 } = message;
     // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
-    const runs = progress.part ? runAfterStep(run, limits) : run + (progress.hasBegun ? 1 : 0);
-    if (runs > limits.maxRuns) {
+    const run = progress.part ? runAfterStep(former, limits) : former + (progress.hasBegun ? 1 : 0);
+    if (run > limits.maxRuns) {
       await quarantine(deps, cluster, record, `not applied within ${limits.maxRuns} runs`);
       return true;
     }
-    const again = { ...message, runs, ...(progress.part && { progress: progress.part }) };
+    const again = { ...message, run, ...(progress.part && { progress: progress.part }) };
     await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage(again) }]);
-    deps.log.warn('events message takes more than one run', { cluster: cluster.id, messageId: record.messageId, runs, ...progress.part });
+    deps.log.warn('events message takes more than one run', { cluster: cluster.id, messageId: record.messageId, run, ...progress.part });
     return true;
   } catch {
     return false;
@@ -65,13 +65,24 @@ export async function quarantineEntries(
   deps: IngestDeps,
   cluster: ClusterRecord,
   record: EventsRecord,
-  message: Exclude<Events, Heartbeat>,
+  message: Exclude<Events, HeartbeatMessage>,
 ): Promise<void> {
   const { refused, entries } = message;
   for (let i = 0; i < refused.length; i += refusedAtOnce) {
     const some = refused.slice(i, i + refusedAtOnce);
     const reason = `${refused.length} of ${refused.length + entries.length} entries are refused; the first here: ${some[0]?.reason}`;
-    await quarantine(deps, cluster, { ...record, body: encodeRefused({ ...message, refused: some }) }, reason);
+    await quarantine(
+      deps,
+      cluster,
+      {
+        ...record,
+        body: encodeEntries(
+          message,
+          some.map(({ entry }) => entry),
+        ),
+      },
+      reason,
+    );
   }
 }
 

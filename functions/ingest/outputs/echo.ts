@@ -4,14 +4,14 @@
  */
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { OutputState } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { Version } from '#shared/store/version.ts';
 
 /** An entry of an output kind, beside what sync has saved of that output for one service. */
 export interface Observation {
   readonly kind: OutputKind;
-  readonly seen: OutputState;
+  readonly seen: OutputEntry;
   readonly version: Version;
   /** The version of the list that the entry is of. */
   readonly listedAt: Version | undefined;
@@ -42,7 +42,7 @@ export function classify({ kind, saved, seen, version, listedAt, isWithoutServic
 }
 
 /** A deletion is saved with the object's last version. The list may therefore also be older than the deletion. */
-const isBehind = (saved: OutputRecord, seen: OutputState, version: Version): boolean =>
+const isBehind = (saved: OutputRecord, seen: OutputEntry, version: Version): boolean =>
   version < saved.version || (version === saved.version && !saved.object && !seen.deleted);
 
 /**
@@ -56,7 +56,7 @@ export const mayBeWithoutService = ({ kind, saved, seen }: Pick<Observation, 'ki
  * Did sync's own write cause what the relay saw of an output (docs/architecture.md, "Echo")? If not, another client wrote it, or a worker that had
  * lost its lease, and the service's next run reads its outputs from the cluster. This replaces upstream's slice tracker and stale checks.
  */
-export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, seen: OutputState, version: Version): boolean {
+export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, seen: OutputEntry, version: Version): boolean {
   if (!saved) return isUnrelated(kind, seen);
   if (saved.version >= version) return true;
   // The API server reports no version for a deletion. A newer version of an object that counted as deleted means that it had only left the service and is
@@ -67,7 +67,7 @@ export function isOwnEcho(kind: OutputKind, saved: OutputRecord | undefined, see
 }
 
 /** Returns true if certainly no run of ours made this output, which sync has not saved. */
-function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
+function isUnrelated(kind: OutputKind, seen: OutputEntry): boolean {
   // A run may have made the slice and not saved it yet. This also applies to a deleted slice: the save would record it as present.
   if (kind === 'EndpointSlice') return seen.managedBy !== slicesManagedBy && seen.managedBy !== optInManagedBy;
   // Deleted Endpoints wake their Service upstream too (EV-11). Endpoints with our label may be our own write, which the second look finds saved.
@@ -75,7 +75,7 @@ function isUnrelated(kind: OutputKind, seen: OutputState): boolean {
 }
 
 /** Compares owners and labels. A change of annotations alone does not raise a slice's generation (TR-7) and needs no run: upstream keeps none of them. */
-function sameOwnership(object: Endpoints | EndpointSlice, seen: OutputState): boolean {
+function sameOwnership(object: Endpoints | EndpointSlice, seen: OutputEntry): boolean {
   const labels = object.metadata.labels ?? {};
   return (labels[labelServiceName] ?? '') === seen.service && labels[labelSliceManagedBy] === seen.managedBy;
 }

@@ -6,7 +6,8 @@ import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import { encodeSecondLook, type LiveOutputs, type OutputListPart, type OutputState } from '#shared/queue/events.ts';
+import { encodeEntries, type LiveOutputs, type OutputListPart } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { type OutputObject, readOutput, type SavedBody, saveOutput } from '#shared/store/outputs.ts';
@@ -23,7 +24,7 @@ const minSyncDelaySeconds = 1;
 export async function applyObserved(context: MessageContext, message: LiveOutputs | OutputListPart, listedAt?: Version): Promise<void> {
   const { kind, entries } = message;
   const inShadow = isShadow(context.cluster);
-  const unclear: OutputState[] = [];
+  const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
@@ -41,7 +42,7 @@ export async function applyObserved(context: MessageContext, message: LiveOutput
  * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain. The wake-up is delayed, so that two competing
  * writers alternate slowly.
  */
-function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: OutputState): void {
+function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: OutputEntry): void {
   const { namespace, service, formerService, isOwnWrite, deleted } = seen;
   if (isOwnWrite || !importsAnything(cluster)) return;
   if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
@@ -49,7 +50,7 @@ function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: Out
 }
 
 /** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */
-async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: OutputState, listedAt: Version | undefined): Promise<boolean> {
+async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: OutputEntry, listedAt: Version | undefined): Promise<boolean> {
   const { deps, cluster, effects, incarnation } = context;
   const { observedAtMs } = seen;
   for (const name of new Set([seen.service, seen.formerService])) {
@@ -100,7 +101,7 @@ async function observe(
 async function sendForSecondLook(
   { deps, cluster }: MessageContext,
   message: LiveOutputs | OutputListPart,
-  entries: readonly OutputState[],
+  entries: readonly OutputEntry[],
 ): Promise<void> {
   const delaySeconds = Math.min(maxDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
   const newest = entries.reduce((rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv), '0');
@@ -110,12 +111,12 @@ async function sendForSecondLook(
     // Upstream's sync is due when the delay is over, and so is ours.
     ...(seen.observedAtMs !== undefined && { observedAtMs: seen.observedAtMs + delaySeconds * 1000 }),
   }));
-  const body = encodeSecondLook({ ...message, asOf: newest, entries: again });
+  const body = encodeEntries({ ...message, asOf: newest }, again);
   await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds }]);
 }
 
 /** In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it? */
-async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind, seen: OutputState): Promise<boolean> {
+async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind, seen: OutputEntry): Promise<boolean> {
   if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
   if (seen.managedBy === optInManagedBy) return true;
   const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
@@ -132,7 +133,7 @@ async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind,
 async function saveObserved(
   { deps, cluster, effects, incarnation }: MessageContext,
   kind: OutputKind,
-  seen: OutputState,
+  seen: OutputEntry,
   listedAt: Version | undefined,
 ): Promise<void> {
   // A relay with OUTPUTS=metadata sends nothing to compare with.

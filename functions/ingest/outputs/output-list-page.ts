@@ -1,6 +1,7 @@
 /** Applies a page of a list of an output kind: it wakes the services whose outputs differ from the outputs that sync has saved. */
 import { concurrently } from '#shared/concurrently.ts';
-import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
+import type { OutputListPart } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -34,7 +35,7 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 /**
  * Wakes Endpoints without a Service, whose run deletes them, as upstream does at its start (EP-70). Endpoints with a leader-election record stay.
  */
-async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputState[]): Promise<void> {
+async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputEntry[]): Promise<void> {
   await concurrently(16, entries, async (e) => {
     if (e.leader || isAlive(await readObject(store, 'Service', e.namespace, e.name))) return;
     effects.wake(e.namespace, e.name, { readFromApiServer: true });

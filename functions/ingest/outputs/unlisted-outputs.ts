@@ -2,7 +2,8 @@
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { OutputListPart, OutputState } from '#shared/queue/events.ts';
+import type { OutputListPart } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
@@ -15,7 +16,7 @@ import { stepInRun } from '../batch/page-chunk.ts';
 
 /** The states that a page implies for the outputs of some services. */
 export interface ImpliedStates {
-  readonly entries: readonly OutputState[];
+  readonly entries: readonly OutputEntry[];
   /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */
   readonly upTo: string;
 }
@@ -48,19 +49,19 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 /** Returns a function that compares the page with a service's saved outputs in its key range. */
 function comparisonOf({ store, cluster, checkTime }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const impliedIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputState[]> => {
+  const impliedIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputEntry[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
     const key = { cluster: cluster.id, namespace, name: service };
     const saved = await readOutputHeads(store.table, key, which, source);
     return saved
       .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part) && !part.omitted.has(`${namespace}/${o.name}`))
-      .flatMap(({ name, uid }): OutputState[] => {
+      .flatMap(({ name, uid }): OutputEntry[] => {
         const entry = listed.get(`${namespace}/${name}`);
         if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
         return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
       });
   };
-  return async (namespace: string, service: string): Promise<readonly OutputState[]> => {
+  return async (namespace: string, service: string): Promise<readonly OutputEntry[]> => {
     checkTime();
     return (await Promise.all(sources.map((source) => impliedIn(source, namespace, service)))).flat();
   };

@@ -1,10 +1,10 @@
 import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
-import type { Heartbeat } from '#shared/queue/events.ts';
+import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 
-export async function applyHeartbeat(context: MessageContext, message: Heartbeat): Promise<void> {
+export async function applyHeartbeat(context: MessageContext, message: HeartbeatMessage): Promise<void> {
   const { deps, cluster, incarnation } = context;
   if (incarnation !== cluster.incarnation) return;
   const readUpTo: { [K in Kind]?: Version } = {};

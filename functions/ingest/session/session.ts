@@ -8,7 +8,8 @@
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { adoptIdentity, bindSession, foreignCluster, readSession, recordUnverified } from '#shared/clusters/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
-import type { Events, Heartbeat } from '#shared/queue/events.ts';
+import type { Events } from '#shared/queue/events.ts';
+import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
@@ -69,6 +70,6 @@ async function bindOrRecord({ deps, cluster }: Context, message: Events): Promis
  * The relay of a session of a former incarnation is still there: it did not notice that the history went back, because it began in between or had read
  * less. Its messages count as of the former history, and so are lost, until sweep has verified the session.
  */
-async function recordOutdated({ deps, cluster }: Context, { session, uid, readUpTo }: Heartbeat): Promise<void> {
+async function recordOutdated({ deps, cluster }: Context, { session, uid, readUpTo }: HeartbeatMessage): Promise<void> {
   if (uid === cluster.uid) await recordUnverified(deps.table, cluster, { state: 'outdated', session, readUpTo });
 }

@@ -62,6 +62,6 @@ function contentOf(body: string, deps: OutboxDeps): Fields {
   const message = decodeMessage(body, deps.limits.queue) as EventsMessage;
   if (message.type === 'heartbeat') return { type: message.type };
   const { type, kind, asOf, entries } = message;
-  const keys = entries.slice(0, 20).map((e) => `${e.ns}/${e.name}`);
+  const keys = entries.slice(0, 20).map((e) => `${e.namespace}/${e.name}`);
   return { type, kind, asOf, entries: entries.length, keys, ...(message.type === 'list' && { from: message.from, to: message.to }) };
 }

@@ -43,7 +43,7 @@ export class KindQueue {
     this.bytes += bytes;
     if (!isEcho) this.#prompt.add(key);
     this.waitingSinceMs = sinceMs;
-    this.readUpTo = entry.rv;
+    this.readUpTo = entry.resourceVersion;
   }
 
   /** Takes the oldest entries, up to either limit, but at least one. */
@@ -78,7 +78,7 @@ export class KindQueue {
 
 /** Merging two waiting moves of a slice, A→B and B→C, gives A→C: the hub never learned of B. */
 function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
-  if (!waiting || !('oldSvc' in waiting) || waiting.oldSvc === undefined || !('svc' in entry)) return entry;
-  const { oldSvc: _, ...rest } = entry;
-  return waiting.oldSvc === entry.svc ? rest : { ...rest, oldSvc: waiting.oldSvc };
+  if (!waiting || !('formerService' in waiting) || waiting.formerService === undefined || !('service' in entry)) return entry;
+  const { formerService: _, ...rest } = entry;
+  return waiting.formerService === entry.service ? rest : { ...rest, formerService: waiting.formerService };
 }

@@ -36,7 +36,7 @@ export class Outbox {
     this.#limits = deps.limits.relay;
   }
 
-  /** Adds a new state of the object. `entry.rv` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
+  /** Adds a new state of the object. `entry.resourceVersion` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
   put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
     const queue = this.queueOf(kind);
     queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });

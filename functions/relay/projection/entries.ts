@@ -36,19 +36,19 @@ export function inputEntry(
   kind: InputKind,
   object: KubeObject,
   resourceVersion: string,
-  { seen, limits = defaultLimits.relay }: { readonly seen?: number | undefined; readonly limits?: RelayLimits } = {},
+  { observedAtMs, limits = defaultLimits.relay }: { readonly observedAtMs?: number | undefined; readonly limits?: RelayLimits } = {},
 ): InputEntry {
   const { namespace = '', name } = object.metadata;
-  const o = encodeProjection(kind, object as never);
-  const bytes = Buffer.byteLength(o);
+  const projection = encodeProjection(kind, object as never);
+  const bytes = Buffer.byteLength(projection);
   const longest = limits[maxBytesOf[kind]];
   if (bytes > longest) throw new RangeError(`its projection has ${bytes} bytes: at most ${longest} are sent`);
-  return { ns: namespace, name, rv: resourceVersion, o, ...(seen !== undefined && { seen }) };
+  return { namespace, name, resourceVersion, projection, ...(observedAtMs !== undefined && { observedAtMs }) };
 }
 
-export function deletedInput(object: KubeObject, resourceVersion: string, seen: number): InputEntry {
+export function deletedInput(object: KubeObject, resourceVersion: string, observedAtMs: number): InputEntry {
   const { namespace = '', name } = object.metadata;
-  return { ns: namespace, name, rv: resourceVersion, seen };
+  return { namespace, name, resourceVersion, observedAtMs };
 }
 
 export interface OutputEntryOptions {
@@ -66,21 +66,21 @@ export function outputEntry(
   { outputs = 'metadata', more = {}, limits = defaultLimits.relay }: OutputEntryOptions = {},
 ): OutputEntry {
   const { namespace = '', name, uid = '', generation, labels, annotations } = object.metadata;
-  const by = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
+  const managedBy = labels?.[kind === 'Endpoints' ? labelEndpointsManagedBy : labelSliceManagedBy];
   const entry: OutputEntry = {
-    ns: namespace,
+    namespace,
     name,
-    rv: resourceVersion,
+    resourceVersion,
     uid,
-    ...(kind === 'EndpointSlice' && generation !== undefined && { gen: generation }),
-    svc: kind === 'Endpoints' ? name : serviceOfSlice(object),
-    ...(by !== undefined && { by }),
-    ...(by === importsManagedBy && !more.gone && isWrittenByHub(object) && { own: true as const }),
+    ...(kind === 'EndpointSlice' && generation !== undefined && { generation }),
+    service: kind === 'Endpoints' ? name : serviceOfSlice(object),
+    ...(managedBy !== undefined && { managedBy }),
+    ...(managedBy === importsManagedBy && !more.deleted && isWrittenByHub(object) && { isOwnWrite: true as const }),
     ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
-    ...(outputs === 'full' && !more.gone && { body: whole(kind, object) }),
+    ...(outputs === 'full' && !more.deleted && { object: whole(kind, object) }),
     ...more,
   };
-  const bytes = entry.body ? sizeOf(entry) : 0;
+  const bytes = entry.object ? sizeOf(entry) : 0;
   if (bytes > limits.entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${limits.entryBytes} are sent`);
   return entry;
 }

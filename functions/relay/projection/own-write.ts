@@ -9,9 +9,9 @@ import { isInput } from './entries.ts';
  * shadow mode: the hub has to compare it.
  */
 export function isEcho(kind: Kind, { type, object }: { readonly type: string; readonly object: KubeObject }, entry: Entry): boolean {
-  if (isInput(kind) || type === 'DELETED' || 'body' in entry) return false;
+  if (isInput(kind) || type === 'DELETED' || 'object' in entry) return false;
   return isWrittenByHub(object);
 }
 
 /** Returns true for the hub's own write of an imported slice. The hub stores no slice of an import, so only edits and deletions by others need a message. */
-export const isOwnImportWrite = (entry: Entry): boolean => 'own' in entry && entry.own === true && entry.oldSvc === undefined;
+export const isOwnImportWrite = (entry: Entry): boolean => 'isOwnWrite' in entry && entry.isOwnWrite === true && entry.formerService === undefined;

@@ -33,15 +33,15 @@ export class SentIndex {
   /** The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object cannot be projected. */
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
-    const seen = this.#deps.clock.now();
+    const observedAtMs = this.#deps.clock.now();
     if (kind === 'Service') this.#noteAnnotation(key, type === 'DELETED' ? undefined : object);
     const limits = this.#deps.limits.relay;
     let entry: Entry;
     try {
       if (!isInput(kind))
-        entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, seen), limits });
-      else if (type === 'DELETED') entry = deletedInput(object, version, seen);
-      else entry = inputEntry(kind, object, version, { seen, limits });
+        entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, observedAtMs), limits });
+      else if (type === 'DELETED') entry = deletedInput(object, version, observedAtMs);
+      else entry = inputEntry(kind, object, version, { observedAtMs, limits });
     } catch (e) {
       // An object that cannot be read must not delay the others. The hub keeps its former state.
       this.#unreadable(kind, key, e);
@@ -50,7 +50,7 @@ export class SentIndex {
     }
     if (isOwnImportWrite(entry)) return undefined;
     if (kind !== 'Pod' && kind !== 'Node') return entry;
-    const hash = 'o' in entry && entry.o !== undefined ? projectionHash(entry.o) : undefined;
+    const hash = 'projection' in entry && entry.projection !== undefined ? projectionHash(entry.projection) : undefined;
     if (hash === undefined) this.#hashes[kind].delete(key);
     else if (this.#hashes[kind].get(key) === hash) {
       this.#deps.meter.add('relay_unchanged_total', kind);
@@ -70,7 +70,7 @@ export class SentIndex {
       }
       const entry = inputEntry(kind, object, version, { limits: this.#deps.limits.relay });
       if (kind === 'Pod' || kind === 'Node') {
-        const hash = projectionHash(entry.o ?? '');
+        const hash = projectionHash(entry.projection ?? '');
         if (!beside) this.#hashes[kind].set(key, hash);
         // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an event: its next one must not be dropped.
         else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
@@ -102,8 +102,8 @@ export class SentIndex {
   }
 
   /** Fields of an output's entry besides the object; for a slice also its former service. */
-  #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, seen: number): Partial<OutputEntry> {
-    const more = { seen, ...(type === 'DELETED' && { gone: true as const }) };
+  #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, observedAtMs: number): Partial<OutputEntry> {
+    const more = { observedAtMs, ...(type === 'DELETED' && { deleted: true as const }) };
     if (kind === 'Endpoints') return more;
     const key = relayKey(object);
     const service = serviceOfSlice(object);
@@ -111,7 +111,7 @@ export class SentIndex {
     if (type === 'DELETED') this.#services.delete(key);
     else if (former !== service) this.#services.set(key, service);
     const moved = former !== undefined && former !== service && former !== '';
-    return moved ? { ...more, oldSvc: former } : more;
+    return moved ? { ...more, formerService: former } : more;
   }
 
   #forgetOne(kind: Kind, key: string): void {

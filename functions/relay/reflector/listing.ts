@@ -61,7 +61,7 @@ export class Listing {
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
     this.#attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(signal);
-    const floor = this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.base : undefined);
+    const floor = this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.firstListVersion : undefined);
     const onVersion = (version: string): void => this.onAnswer(version);
     const request = { kind: this.#kind, header: outbox.header, pageSize: this.#pageSize, floor, beside: purpose === 'repair', onVersion };
     const version = await listAll(

@@ -23,8 +23,8 @@ export interface ReflectorDeps extends Runtime {
 }
 
 export interface ReflectorOptions {
-  /** The session's base. */
-  readonly base: string;
+  /** resourceVersion of the session's first list of Services. */
+  readonly firstListVersion: string;
   readonly resyncMs: number;
   /** The reflector rejects if the API server does not serve the kind. */
   readonly isOptional?: boolean;

@@ -10,7 +10,7 @@ export interface Identity {
   /** UID of the kube-system namespace. */
   readonly uid: string;
   /** resourceVersion of a list of Services. */
-  readonly base: string;
+  readonly firstListVersion: string;
 }
 
 interface IdentifyDeps extends Runtime {
@@ -25,7 +25,7 @@ export function identify(deps: IdentifyDeps, stop: AbortSignal): Promise<Identit
     'cluster cannot be reached',
     async () => {
       const uid = await source.identity(stop);
-      return { uid, base: checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion) };
+      return { uid, firstListVersion: checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion) };
     },
     stop,
   );

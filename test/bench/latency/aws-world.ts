@@ -149,7 +149,7 @@ export class AwsWorld {
 
   async #relay(): Promise<void> {
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    const header: EventsHeader = { v: messageVersion, cluster, session: 's1', uid, base: String(this.store.resourceVersion) };
+    const header: EventsHeader = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
     const clock = {
       now: () => this.now,
       monotonic: () => this.now,
@@ -182,8 +182,8 @@ export class AwsWorld {
           const entry = isInput(kind)
             ? isGone
               ? deletedInput(object, resourceVersion, seenAtMs)
-              : inputEntry(kind, object, resourceVersion, { seen: seenAtMs })
-            : outputEntry(kind, object, resourceVersion, { more: isGone ? { gone: true as const } : {} });
+              : inputEntry(kind, object, resourceVersion, { observedAtMs: seenAtMs })
+            : outputEntry(kind, object, resourceVersion, { more: isGone ? { deleted: true as const } : {} });
           if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object }, entry));
         });
       });
@@ -192,8 +192,8 @@ export class AwsWorld {
 
   /** Without heartbeats a source of imports counts as silent. */
   #beat(header: EventsHeader, queue: MessageQueue): void {
-    const high = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', high, at: this.now }) }]);
+    const readUpTo = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
+    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', readUpTo, sentAtMs: this.now }) }]);
     this.scheduler.after(heartbeatMs, () => this.#beat(header, queue));
   }
 
@@ -208,8 +208,8 @@ export class AwsWorld {
       kind,
       asOf: String(this.store.resourceVersion),
       listId: `${kind}-1`,
-      i: 0,
-      last: true,
+      partNumber: 0,
+      isLast: true,
       from: '',
       to: '',
       entries,

@@ -89,26 +89,32 @@ const entryOf = (kind: Kind): Arbitrary<object> =>
   isOutput(kind)
     ? fc.record(
         {
-          ns: namespaceOf(kind),
+          namespace: namespaceOf(kind),
           name: someName,
-          rv: objectVersion,
+          resourceVersion: objectVersion,
           uid: someName,
-          svc: mostly(fc.constantFrom('web', ''), someName),
-          gen: mostly(fc.nat(), hostileNumber),
-          oldSvc: someName,
-          by: mostly(fc.constantFrom('endpointslice-controller.k8s.io', 'endpoint-controller', 'fleet-endpoints'), hostileText),
-          own: fc.constantFrom(true, 1),
-          gone: fc.constantFrom(true, 'x'),
+          service: mostly(fc.constantFrom('web', ''), someName),
+          generation: mostly(fc.nat(), hostileNumber),
+          formerService: someName,
+          managedBy: mostly(fc.constantFrom('endpointslice-controller.k8s.io', 'endpoint-controller', 'fleet-endpoints'), hostileText),
+          isOwnWrite: fc.constantFrom(true, 1),
+          deleted: fc.constantFrom(true, 'x'),
           leader: fc.constant(true),
-          again: fc.constant(true),
-          body: anyJson,
-          seen: mostly(fc.nat(), hostileText),
+          secondLook: fc.constant(true),
+          object: anyJson,
+          observedAtMs: mostly(fc.nat(), hostileText),
         },
-        { requiredKeys: ['ns', 'name', 'rv', 'uid', 'svc'] },
+        { requiredKeys: ['namespace', 'name', 'resourceVersion', 'uid', 'service'] },
       )
     : fc.record(
-        { ns: namespaceOf(kind), name: someName, rv: objectVersion, o: projectionOf(kind), seen: mostly(fc.nat(), hostileText) },
-        { requiredKeys: ['ns', 'name', 'rv'] },
+        {
+          namespace: namespaceOf(kind),
+          name: someName,
+          resourceVersion: objectVersion,
+          projection: projectionOf(kind),
+          observedAtMs: mostly(fc.nat(), hostileText),
+        },
+        { requiredKeys: ['namespace', 'name', 'resourceVersion'] },
       );
 
 const entriesOf = (kind: Kind): Arbitrary<readonly object[]> =>
@@ -126,7 +132,7 @@ const entriesOf = (kind: Kind): Arbitrary<readonly object[]> =>
 
 const someKind = fc.constantFrom(...allKinds);
 const key = mostly(fc.constantFrom('', 'shop/web', 'shop/x', '/x'), hostileText);
-const counted = { runs: mostly(fc.nat(20), hostileNumber), waits: mostly(fc.nat(100), hostileNumber) };
+const counted = { run: mostly(fc.nat(20), hostileNumber), waits: mostly(fc.nat(100), hostileNumber) };
 
 const live = someKind.chain((kind) =>
   fc.record(
@@ -142,24 +148,24 @@ const list = someKind.chain((kind) =>
       asOf: version,
       entries: entriesOf(kind),
       listId: someName,
-      i: mostly(fc.nat(3), hostileNumber),
+      partNumber: mostly(fc.nat(3), hostileNumber),
       from: key,
       to: key,
-      last: fc.constant(true),
-      confirmed: fc.constant(true),
+      isLast: fc.constant(true),
+      isConfirmed: fc.constant(true),
       progress: fc.record(
         { entries: mostly(fc.nat(5), hostileNumber), services: mostly(fc.constant('shop/web'), hostileText) },
         { requiredKeys: ['entries'] },
       ),
       ...counted,
     },
-    { requiredKeys: ['type', 'kind', 'asOf', 'entries', 'listId', 'i', 'from', 'to'] },
+    { requiredKeys: ['type', 'kind', 'asOf', 'entries', 'listId', 'partNumber', 'from', 'to'] },
   ),
 );
 const heartbeat = fc.record({
   type: fc.constant('heartbeat'),
-  high: fc.dictionary(mostly(someKind, hostileText), version, { maxKeys: 3 }),
-  at: mostly(fc.nat(), hostileNumber),
+  readUpTo: fc.dictionary(mostly(someKind, hostileText), version, { maxKeys: 3 }),
+  sentAtMs: mostly(fc.nat(), hostileNumber),
 });
 
 const message = fc.oneof({ weight: 5, arbitrary: live }, { weight: 3, arbitrary: list }, { weight: 1, arbitrary: heartbeat });
@@ -185,7 +191,7 @@ export const events: Door<readonly HostileBody[]> = {
     const world = await startFleet();
     const ensureOthers = watchOthers(world);
     const uid = world.of('a').store.get('Namespace', '', 'kube-system').metadata.uid;
-    const bodies = bodiesOf(value, { v: messageVersion, cluster: 'a', session: 's1', uid, base: '50' });
+    const bodies = bodiesOf(value, { v: messageVersion, cluster: 'a', session: 's1', uid, firstListVersion: '50' });
     await world.of('a').queues.events.send(bodies.map((body) => ({ body })));
     await world.pass(1);
     ensureOthers();

@@ -143,7 +143,7 @@ function transportOf({ kind, status: code, sent, pieceBytes, isBroken }: Hostile
 }
 
 const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
-const header = { v: messageVersion, cluster: 'a', session: 's', uid: 'u', base: '10' };
+const header = { v: messageVersion, cluster: 'a', session: 's', uid: 'u', firstListVersion: '10' };
 const maxRequests = 50;
 const reasons = [ClusterApiError, MalformedAnswer, WentBack, ClusterReplaced, UnorderedVersions];
 

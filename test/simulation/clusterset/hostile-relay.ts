@@ -31,8 +31,8 @@ export class HostileRelay {
         await queue.send(messages);
         const [first] = messages;
         if (!first || isOver() || !this.#random.chance(0.5)) return;
-        const { v, cluster, session, uid, base } = decodeMessage(first.body) as EventsMessage;
-        const more = this.#attack().map((attack) => ({ body: encodeMessage({ v, cluster, session, uid, base, ...attack }) }));
+        const { v, cluster, session, uid, firstListVersion } = decodeMessage(first.body) as EventsMessage;
+        const more = this.#attack().map((attack) => ({ body: encodeMessage({ v, cluster, session, uid, firstListVersion, ...attack }) }));
         await queue.send(more);
       },
     };
@@ -74,8 +74,11 @@ export class HostileRelay {
     const ports = this.#random.pick([[{ port: 99_999_999 }], [{ port: -1 }], [{ port: 1, protocol: 'QUIC' }], [{ name: '#', port: 1 }], [5], 'all']);
     const entry = this.#random.pick([
       this.#service(namespace, name, ports as readonly object[]),
-      { ...this.#service(namespace, name), rv: this.#random.pick(['9'.repeat(60), '-1', '01', '', 7]) },
-      { ...this.#service(namespace, name), o: this.#random.pick(['', '[', '{}', 'null', '[[[[[[', `["\\ud800",0,{},{},0,{}]`, '["u",5,5,5,5,5]']) },
+      { ...this.#service(namespace, name), resourceVersion: this.#random.pick(['9'.repeat(60), '-1', '01', '', 7]) },
+      {
+        ...this.#service(namespace, name),
+        projection: this.#random.pick(['', '[', '{}', 'null', '[[[[[[', `["\\ud800",0,{},{},0,{}]`, '["u",5,5,5,5,5]']),
+      },
       { ...this.#service('', name) },
       { ...this.#service(namespace.repeat(100), name) },
       {},
@@ -91,7 +94,7 @@ export class HostileRelay {
       ['#', '/'],
       [`${namespace}#`, `${namespace}/#`],
     ] as const);
-    const list = { type: 'list', asOf: String(++this.#version), listId: `hostile#${this.#version}`, i: 0, last: true, confirmed: true };
+    const list = { type: 'list', asOf: String(++this.#version), listId: `hostile#${this.#version}`, partNumber: 0, isLast: true, isConfirmed: true };
     return [{ ...list, kind, from, to, entries: [] }];
   }
 
@@ -99,8 +102,8 @@ export class HostileRelay {
     return { type: 'live', kind, asOf: String(this.#version), entries };
   }
 
-  #entry(ns: string, name: string, o: string): object {
-    return { ns, name, rv: String(++this.#version), o };
+  #entry(namespace: string, name: string, projection: string): object {
+    return { namespace, name, resourceVersion: String(++this.#version), projection };
   }
 
   #service(ns: string, name: string, ports: readonly object[] = [{ name: 'p', port: 80, protocol: 'TCP' }]): object {

@@ -53,8 +53,8 @@ const wakeUp = (cluster: string, service: string) => ({
   retryNumbers: { endpoints: 0, slices: 0 },
 });
 const live = (cluster: string) => ({
-  ...{ v: messageVersion, type: 'live', cluster, session: 's', uid: 'u', base: '1', kind: 'Service', asOf: '7' },
-  entries: [{ ns: 'ns', name: 'web', rv: '7' }],
+  ...{ v: messageVersion, type: 'live', cluster, session: 's', uid: 'u', firstListVersion: '1', kind: 'Service', asOf: '7' },
+  entries: [{ namespace: 'ns', name: 'web', resourceVersion: '7' }],
 });
 const quarantined = (cluster: string, from: string, body: string) => encodeMessage({ reason: 'v is 2: this version reads 1', from, cluster, body });
 

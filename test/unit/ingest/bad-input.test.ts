@@ -39,11 +39,11 @@ it('no message can make its batch return for ever: it is handled, or quarantined
     fc.constantFrom('["u",null,[],"",1,[],1,0]', '["u",{},[[1,2]],"",1,[1],1,0]', '["u",5,[],"n",1,["x"],1,"never"]'),
   );
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom('Pod' as const, 'Service' as const, 'Node' as const), projections, async (kind, o) => {
+    fc.asyncProperty(fc.constantFrom('Pod' as const, 'Service' as const, 'Node' as const), projections, async (kind, projection) => {
       const hub = await ingestHub();
       await hub.ingest(hub.live('Service', 4, entry('Service', 4, service())));
       hub.woken();
-      const message = hub.live(kind, 5, { ns: kind === 'Node' ? '' : 'ns', name: 'x', rv: '5', o });
+      const message = hub.live(kind, 5, { namespace: kind === 'Node' ? '' : 'ns', name: 'x', resourceVersion: '5', projection });
       const failed = await hub.ingest(message, hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
       expect(failed).toEqual([]);
       expect(hub.woken().map((m) => m.service)).toContain('svc');
@@ -52,7 +52,12 @@ it('no message can make its batch return for ever: it is handled, or quarantined
   );
 });
 
-const bad = (name: string, rv: number) => ({ ns: 'ns', name, rv: String(rv), o: '["u",{"no label!":""},[],"n",1,["1.2.3.4"],1,0]' });
+const bad = (name: string, rv: number) => ({
+  namespace: 'ns',
+  name,
+  resourceVersion: String(rv),
+  projection: '["u",{"no label!":""},[],"n",1,["1.2.3.4"],1,0]',
+});
 const projectionOf = async (hub: IngestHub, name: string) => (await readObject(hub.store, 'Pod', 'ns', name))?.projection;
 
 it('a bad object blocks no other object of its message, is quarantined by itself, and can be applied again', async () => {
@@ -67,7 +72,7 @@ it('a bad object blocks no other object of its message, is quarantined by itself
     .waiting()
     .map(({ body }) => decodeMessage(body) as { readonly reason: string; readonly body: string });
   expect(more).toEqual([]);
-  expect(copy?.reason).toMatch(/^1 of 3 entries are refused; the first here: o of Pod "ns\/bad" has an invalid value for labels/);
+  expect(copy?.reason).toMatch(/^1 of 3 entries are refused; the first here: projection of Pod "ns\/bad" has an invalid value for labels/);
   expect(hub.metrics.get('Quarantined')).toBe(1);
   // As by redrive, from a hub that takes the object by then.
   const mended = JSON.stringify(decodeMessage(copy?.body ?? '')).replace('no label!', 'label');

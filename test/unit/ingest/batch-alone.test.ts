@@ -17,12 +17,12 @@ it.each([
   ['the whole text', '['.repeat(depth) + ']'.repeat(depth)],
   [
     'one field',
-    `{"v":1,"cluster":"c","session":"s","uid":"cluster-uid","base":"1","type":"live","kind":"Pod","asOf":${'['.repeat(depth)}${']'.repeat(depth)},"entries":[]}`,
+    `{"v":1,"cluster":"c","session":"s","uid":"cluster-uid","firstListVersion":"1","type":"live","kind":"Pod","asOf":${'['.repeat(depth)}${']'.repeat(depth)},"entries":[]}`,
   ],
 ])('a message that is nested too deeply (%s) is quarantined, and the others of its batch are applied', async (_, text) => {
   const hub = await ingestHub();
   const nested = `z:${deflateRawSync(text).toString('base64')}`;
-  const good = hub.live('Pod', 9, { ns: 'ns', name: 'p', rv: '9', o: encodeProjection('Pod', pod('p')) });
+  const good = hub.live('Pod', 9, { namespace: 'ns', name: 'p', resourceVersion: '9', projection: encodeProjection('Pod', pod('p')) });
   expect(await hub.ingest(nested, good)).toEqual([]);
   expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
 });
@@ -33,7 +33,7 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   const { selector: _, ...spec } = base.spec ?? {};
   const optsIn = { ...base, metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } }, spec };
   const { name, namespace = 'ns' } = optsIn.metadata;
-  await hub.ingest(hub.live('Service', 5, { ns: namespace, name, rv: '5', o: encodeProjection('Service', optsIn) }));
+  await hub.ingest(hub.live('Service', 5, { namespace, name, resourceVersion: '5', projection: encodeProjection('Service', optsIn) }));
   const key = { cluster: 'c', namespace, name };
   let atSwitch = 0;
   const { put } = hub.table;
@@ -50,7 +50,7 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   });
   const base2 = pod('p');
   const selected = { ...base2, metadata: { ...base2.metadata, namespace, labels: { app: 'a' } } };
-  await hub.ingest(hub.live('Pod', 9, { ns: namespace, name: 'p', rv: '9', o: encodeProjection('Pod', selected) }));
+  await hub.ingest(hub.live('Pod', 9, { namespace, name: 'p', resourceVersion: '9', projection: encodeProjection('Pod', selected) }));
   expect(atSwitch).toBeGreaterThan(0);
   expect((await readWork(hub.table, key)).generation).toBeGreaterThan(atSwitch);
 });
@@ -59,7 +59,16 @@ it('in shadow mode a slice whose message failed after it was saved wakes its ser
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
   const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
-  const seen = hub.live('EndpointSlice', 9, { ns: 'ns', name: 'svc-1', rv: '9', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy, body: slice });
+  const seen = hub.live('EndpointSlice', 9, {
+    namespace: 'ns',
+    name: 'svc-1',
+    resourceVersion: '9',
+    uid: 'u',
+    generation: 1,
+    service: 'svc',
+    managedBy: slicesManagedBy,
+    object: slice,
+  });
   hub.woken();
   const { update } = hub.table;
   Object.assign(hub.table, {
@@ -79,7 +88,16 @@ it('in shadow mode a list that shows every slice as it was wakes no service', as
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
   const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
-  const entry = { ns: 'ns', name: 'svc-1', rv: '9', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy, body: slice };
+  const entry = {
+    namespace: 'ns',
+    name: 'svc-1',
+    resourceVersion: '9',
+    uid: 'u',
+    generation: 1,
+    service: 'svc',
+    managedBy: slicesManagedBy,
+    object: slice,
+  };
   await hub.ingest(hub.list('EndpointSlice', 10, entry));
   expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
   await hub.ingest(hub.list('EndpointSlice', 20, entry));

@@ -14,7 +14,9 @@ const hour = 3_600_000;
 async function hubWithDeadNamespaces(): Promise<IngestHub> {
   const hub = await ingestHub();
   const names = Array.from({ length: dead }, (_, i) => `preview-${i}`);
-  await hub.ingest(hub.live('Service', 5, entry('Service', 5, service()), ...names.map((ns) => ({ ...entry('Service', 5, service()), ns }))));
+  await hub.ingest(
+    hub.live('Service', 5, entry('Service', 5, service()), ...names.map((namespace) => ({ ...entry('Service', 5, service()), namespace }))),
+  );
   await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p')), ...names.map((ns) => ({ ...entry('Pod', 6, pod('p')), ns }))));
   // The first list finds the objects deleted, the second purges their records, and the third finds an empty namespace. From then on the writes of pods are
   // counted, and the fourth list finds no writes.
@@ -56,8 +58,8 @@ it('a list reads namespaces with content, and not those that were found empty', 
 
 it('a namespace with new content is read again: unlisted objects are deleted', async () => {
   const hub = await hubWithDeadNamespaces();
-  const back = { ...entry('Pod', 41, pod('again')), ns: 'preview-7' };
-  const served = { ...entry('Service', 41, service()), ns: 'preview-8' };
+  const back = { ...entry('Pod', 41, pod('again')), namespace: 'preview-7' };
+  const served = { ...entry('Service', 41, service()), namespace: 'preview-8' };
   await hub.ingest(hub.live('Pod', 41, back), hub.live('Service', 41, served));
   await lists(hub, 50);
   expect(await readObject(hub.store, 'Pod', 'preview-7', 'again')).toMatchObject({ projection: undefined });
@@ -78,7 +80,7 @@ it('pods that are being written while a list reads are not taken for none', asyn
       return hub.table.put(item, condition);
     },
   };
-  const late = { ...entry('Pod', 61, pod('late')), ns: 'preview-9' };
+  const late = { ...entry('Pod', 61, pod('late')), namespace: 'preview-9' };
   await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(hub.live('Pod', 61, late)) }]);
   expect(held).toBe(false);
   expect((await readObject(hub.store, 'Pod', 'preview-9', 'late'))?.projection).toBeDefined();

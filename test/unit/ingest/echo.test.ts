@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/outputs/echo.ts';
 import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { OutputState } from '#shared/queue/events.ts';
+import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
@@ -16,7 +16,7 @@ const saved = (rv: string, more: Partial<OutputRecord> = {}): OutputRecord => ({
   object,
   ...more,
 });
-const seen = (rv: string, more: Partial<OutputState> = {}): OutputState => ({
+const seen = (rv: string, more: Partial<OutputEntry> = {}): OutputEntry => ({
   namespace: 'ns',
   name: 'o',
   resourceVersion: rv,
@@ -26,8 +26,8 @@ const seen = (rv: string, more: Partial<OutputState> = {}): OutputState => ({
   managedBy: by,
   ...more,
 });
-const slice = (s: OutputRecord | undefined, e: OutputState): boolean => isOwnEcho('EndpointSlice', s, e, versionOf(1, e.resourceVersion));
-const endpoints = (s: OutputRecord | undefined, e: OutputState): boolean => isOwnEcho('Endpoints', s, e, versionOf(1, e.resourceVersion));
+const slice = (s: OutputRecord | undefined, e: OutputEntry): boolean => isOwnEcho('EndpointSlice', s, e, versionOf(1, e.resourceVersion));
+const endpoints = (s: OutputRecord | undefined, e: OutputEntry): boolean => isOwnEcho('Endpoints', s, e, versionOf(1, e.resourceVersion));
 
 describe('isOwnEcho holds for', () => {
   it.each([
@@ -60,7 +60,7 @@ describe('isOwnEcho does not hold for', () => {
 });
 
 describe('classify', () => {
-  const observation = (more: Partial<Observation> = {}, entry: Partial<OutputState> = {}): Observation => ({
+  const observation = (more: Partial<Observation> = {}, entry: Partial<OutputEntry> = {}): Observation => ({
     kind: 'EndpointSlice',
     saved: saved('10'),
     seen: seen('12', entry),
@@ -95,7 +95,7 @@ describe('classify', () => {
   ])('%s is decided as expected', (_what, seen, verdict) => expect(classify(seen)).toBe(verdict));
 
   it('a second look reads the Service only for unsaved Endpoints with our label', () => {
-    const mayBe = (entry: Partial<OutputState>, record?: OutputRecord): boolean =>
+    const mayBe = (entry: Partial<OutputEntry>, record?: OutputRecord): boolean =>
       mayBeWithoutService({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
     expect(mayBe({})).toBe(true);
     expect([mayBe({ deleted: true }), mayBe({ leader: true }), mayBe({ managedBy: 'somebody' }), mayBe({}, saved('10'))]).toEqual([

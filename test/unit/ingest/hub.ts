@@ -37,7 +37,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
   };
   await registerCluster(table, { id: 'c', mode: 'active' });
   if (firstLists === 'complete') for (const kind of kinds) await markFirstListApplied(table, { id: 'c', incarnation: 1 }, kind, versionOf(1, '1'));
-  const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', base: '1' };
+  const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', firstListVersion: '1' };
   let lists = 0;
   let ids = 0;
 
@@ -67,8 +67,8 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
       kind,
       asOf: String(asOf),
       listId: `l${++lists}`,
-      i: 0,
-      last: true,
+      partNumber: 0,
+      isLast: true,
       from: '',
       to: '',
       entries,
@@ -76,7 +76,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     /** The list as sweep sends it that has looked at the cluster itself. */
     async confirmed<L extends object>(list: L) {
       await bindOwnSession(table, { id: 'c', incarnation: 1 }, 'sweep-1', clock.now);
-      return { ...list, session: 'sweep-1', confirmed: true };
+      return { ...list, session: 'sweep-1', isConfirmed: true };
     },
     /** Wake-ups that were sent since the last time, by service. */
     woken(): readonly WakeUpMessage[] {
@@ -93,6 +93,6 @@ export type IngestHub = Awaited<ReturnType<typeof ingestHub>>;
 
 /** An entry of an input kind at a version; without the object, of its end. */
 export function entry<K extends InputKind>(kind: K, rv: number, object: ObjectOfKind[K] | undefined, name = object?.metadata.name ?? ''): InputEntry {
-  const ns = kind === 'Node' ? '' : (object?.metadata.namespace ?? 'ns');
-  return { ns, name, rv: String(rv), ...(object && { o: encodeProjection(kind, object) }) };
+  const namespace = kind === 'Node' ? '' : (object?.metadata.namespace ?? 'ns');
+  return { namespace, name, resourceVersion: String(rv), ...(object && { projection: encodeProjection(kind, object) }) };
 }

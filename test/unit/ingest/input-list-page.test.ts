@@ -130,7 +130,7 @@ describe('a list part of an input kind', () => {
   it.each(['s', 'sweep-of-mine'])('a list part of an input kind is not confirmed by its own word, in session %s', async (session) => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
-    await hub.ingest({ ...hub.list('Pod', 20), session, base: '20', confirmed: true });
+    await hub.ingest({ ...hub.list('Pod', 20), session, firstListVersion: '20', isConfirmed: true });
     expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
     expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
   });
@@ -207,7 +207,17 @@ describe('a list part of an output kind', () => {
 
   it('a slice that was given to another service without an event is found at the second look', async () => {
     const hub = await known();
-    await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: '', by: slicesManagedBy }));
+    await hub.ingest(
+      hub.list('EndpointSlice', 20, {
+        namespace: 'ns',
+        name: 'svc-x',
+        resourceVersion: '12',
+        uid: 'u',
+        generation: 2,
+        service: '',
+        managedBy: slicesManagedBy,
+      }),
+    );
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
@@ -216,7 +226,17 @@ describe('a list part of an output kind', () => {
 
   it('a list part of an output kind causes a read of a slice that is older than its saved state before the list', async () => {
     const hub = await known();
-    await hub.ingest(hub.list('EndpointSlice', 1_000, { ns: 'ns', name: 'svc-x', rv: '6', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
+    await hub.ingest(
+      hub.list('EndpointSlice', 1_000, {
+        namespace: 'ns',
+        name: 'svc-x',
+        resourceVersion: '6',
+        uid: 'u',
+        generation: 1,
+        service: 'svc',
+        managedBy: slicesManagedBy,
+      }),
+    );
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
@@ -230,14 +250,24 @@ describe('a list part of an output kind', () => {
 
   it('a list part wakes no service for saved outputs', async () => {
     const hub = await known();
-    await hub.ingest(hub.list('EndpointSlice', 20, { ns: 'ns', name: 'svc-x', rv: '7', uid: 'u', gen: 1, svc: 'svc', by: slicesManagedBy }));
+    await hub.ingest(
+      hub.list('EndpointSlice', 20, {
+        namespace: 'ns',
+        name: 'svc-x',
+        resourceVersion: '7',
+        uid: 'u',
+        generation: 1,
+        service: 'svc',
+        managedBy: slicesManagedBy,
+      }),
+    );
     expect(hub.queues.events.waiting()).toEqual([]);
     expect(hub.woken()).toEqual([]);
   });
 
   it('looks again at a slice that is not ours while a run is under way, which may have made it', async () => {
     const hub = await known();
-    const edited = { ns: 'ns', name: 'svc-new', rv: '12', uid: 'n', gen: 2, svc: 'svc', by: 'somebody' };
+    const edited = { namespace: 'ns', name: 'svc-new', resourceVersion: '12', uid: 'n', generation: 2, service: 'svc', managedBy: 'somebody' };
     await hub.ingest(hub.live('EndpointSlice', 12, edited));
     const made = slice('svc-new');
     await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-new', uid: 'n', version: versionOf(1, '11'), generation: 1, object: made });
@@ -247,7 +277,17 @@ describe('a list part of an output kind', () => {
 
   it('sends for a generation that a crash left raised and unsent, although the entry is explained by now', async () => {
     const hub = await known();
-    await hub.ingest(hub.live('EndpointSlice', 12, { ns: 'ns', name: 'svc-x', rv: '12', uid: 'u', gen: 2, svc: 'svc', by: slicesManagedBy }));
+    await hub.ingest(
+      hub.live('EndpointSlice', 12, {
+        namespace: 'ns',
+        name: 'svc-x',
+        resourceVersion: '12',
+        uid: 'u',
+        generation: 2,
+        service: 'svc',
+        managedBy: slicesManagedBy,
+      }),
+    );
     // The second look raises, and its worker dies before it sends.
     const bodies = hub.queues.events.waiting().map((m) => m.body);
     const send = hub.queues.syncs.send;
@@ -274,11 +314,11 @@ describe('a list part of an output kind', () => {
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.woken();
     await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 99, sl_done: 99 } });
-    const endpoints = { ns: 'ns', name: 'svc', rv: '12', uid: 'late', svc: 'svc' };
+    const endpoints = { namespace: 'ns', name: 'svc', resourceVersion: '12', uid: 'late', service: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBe(0);
-    await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, by: 'endpoint-controller' }));
+    await hub.ingest(hub.live('Endpoints', 12, { ...endpoints, managedBy: 'endpoint-controller' }));
     await secondLook(hub);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });

@@ -13,7 +13,7 @@ import { pod } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
-  ({ ...hub.header, type: 'heartbeat', high: { Service: '100' }, at: 1, ...more }) as HeartbeatMessage;
+  ({ ...hub.header, type: 'heartbeat', readUpTo: { Service: '100' }, sentAtMs: 1, ...more }) as HeartbeatMessage;
 const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as ClusterRecord;
 
 it('the first relay of a cluster reports its identity, and its session belongs to the first incarnation', async () => {
@@ -25,7 +25,7 @@ it('the first relay of a cluster reports its identity, and its session belongs t
 
 it('a heartbeat records the version of Kubernetes, and a heartbeat without one keeps it', async () => {
   const hub = await ingestHub();
-  await hub.ingest(heartbeat(hub, { kubernetes: 'v1.33.5-eks-113cf36' }));
+  await hub.ingest(heartbeat(hub, { kubernetesVersion: 'v1.33.5-eks-113cf36' }));
   await hub.ingest(heartbeat(hub));
   expect((await meta(hub))?.relay.kubernetesVersion).toBe('v1.33.5-eks-113cf36');
 });
@@ -42,31 +42,31 @@ it('a heartbeat records the numbers of annotated Services, and a heartbeat witho
 it('heartbeats raise what has been read, and never lower it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  await hub.ingest(heartbeat(hub, { high: { Service: '90', Pod: '7' } }));
+  await hub.ingest(heartbeat(hub, { readUpTo: { Service: '90', Pod: '7' } }));
   expect((await meta(hub)).relay.readUpTo).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
 });
 
 it('a session counts as having read its first list, before any heartbeat with versions has come', async () => {
   const hub = await ingestHub();
-  await hub.ingest({ ...hub.live('Pod', 100_010, entry('Pod', 100_010, pod('p'))), base: '100000' });
+  await hub.ingest({ ...hub.live('Pod', 100_010, entry('Pod', 100_010, pod('p'))), firstListVersion: '100000' });
   expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100000'));
 
   // The cluster is restored, and the relay that has seen it stops leading before it can send.
-  await hub.ingest({ ...hub.live('Pod', 43, entry('Pod', 43, pod('p'))), session: 's2', base: '42' });
+  await hub.ingest({ ...hub.live('Pod', 43, entry('Pod', 43, pod('p'))), session: 's2', firstListVersion: '42' });
   expect((await meta(hub)).unverified).toMatchObject({ session: 's2' });
 });
 
 it('the next session of the same cluster belongs to the same incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', base: '100' })));
+  const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', firstListVersion: '100' })));
   expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next)).toBe(1);
 });
 
 it.each([
-  ['of another cluster', { session: 's2', uid: 'another', base: '500' }],
-  ['whose first list is older than what has been read', { session: 's2', base: '99' }],
-  ['whose relay saw the history go back, although it has come as far again', { session: 's2', base: '500', wentBackAt: 7 }],
+  ['of another cluster', { session: 's2', uid: 'another', firstListVersion: '500' }],
+  ['whose first list is older than what has been read', { session: 's2', firstListVersion: '99' }],
+  ['whose relay saw the history go back, although it has come as far again', { session: 's2', firstListVersion: '500', historyRewoundAtMs: 7 }],
 ])('messages of a session %s wait until sweep has looked', async (_what, other) => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
@@ -126,7 +126,7 @@ it('a version that no API server has given counts in the cluster of its relay al
   const absurd = '9'.repeat(39);
   const labelsNow = async () => labelsOfProjectedPod((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection ?? '[]');
   const live = (rv: number, app: string) => hub.live('Pod', rv, entry('Pod', rv, pod('p', { labels: { app } })));
-  await hub.ingest({ ...live(5, 'hostile'), entries: [{ ...entry('Pod', 5, pod('p', { labels: { app: 'hostile' } })), rv: absurd }] });
+  await hub.ingest({ ...live(5, 'hostile'), entries: [{ ...entry('Pod', 5, pod('p', { labels: { app: 'hostile' } })), resourceVersion: absurd }] });
   await hub.ingest(live(6, 'true'));
   expect(await labelsNow()).toEqual({ app: 'hostile' });
   await hub.table.update(metaKey('c'), { set: { inc: 2 } });

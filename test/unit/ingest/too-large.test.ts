@@ -44,7 +44,7 @@ it('the record of an object that has become too large stays, and no list deletes
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, small)));
   await hub.ingest(hub.live('Service', 6, entry('Service', 6, large)), hub.list('Service', 10, entry('Service', 6, large)));
   const known = await readObject(hub.store, 'Service', 'ns', 'large');
-  expect(known).toMatchObject({ projection: entry('Service', 5, small).o });
+  expect(known).toMatchObject({ projection: entry('Service', 5, small).projection });
 });
 
 it('a pod keeps as many of its former label sets as fit its item', async () => {
@@ -108,5 +108,5 @@ it('a message whose turn does not come in a run is sent again, and that is no ru
   };
   const records = [1, 2].map((i) => ({ messageId: `m${i}`, body: JSON.stringify(hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`)))) }));
   expect(await ingestBatch({ ...hub.deps, table, limits }, 'c', records, hub.clock.now + 30_000)).toEqual([]);
-  expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([{ runs: 1, entries: [{ name: 'p2' }] }]);
+  expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([{ run: 1, entries: [{ name: 'p2' }] }]);
 });

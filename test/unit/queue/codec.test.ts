@@ -11,7 +11,10 @@ it('a small message is plain JSON', () => {
 });
 
 it('a message above 4 KB is compressed and comes back the same', () => {
-  const message = { v: 1, entries: Array.from({ length: 200 }, (_, i) => ({ ns: 'default', name: `web-${i}`, o: '["uid",{"app":"web"}]' })) };
+  const message = {
+    v: 1,
+    entries: Array.from({ length: 200 }, (_, i) => ({ namespace: 'default', name: `web-${i}`, projection: '["uid",{"app":"web"}]' })),
+  };
   const body = encodeMessage(message);
   expect(body).toMatch(/^z:/);
   expect(body.length).toBeLessThan(JSON.stringify(message).length / 5);

@@ -5,8 +5,11 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 
-const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Pod', asOf: '9', listId: 'l' } as const;
-const listed = (key: string, o = '["u"]'): ListedObject => ({ key, entry: { ns: 'n', name: key.slice(2), rv: '2', o } });
+const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' }, kind: 'Pod', asOf: '9', listId: 'l' } as const;
+const listed = (key: string, projection = '["u"]'): ListedObject => ({
+  key,
+  entry: { namespace: 'n', name: key.slice(2), resourceVersion: '2', projection },
+});
 const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage(body) as ListPartMessage);
 const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
 
@@ -14,8 +17,8 @@ it('a page is one part', () => {
   const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b', first: 3 }, { maxBytes: 250_000 });
   const [part, ...others] = decode(bodies);
   expect(others).toEqual([]);
-  expect(part).toMatchObject({ type: 'list', kind: 'Pod', asOf: '9', listId: 'l', i: 3, from: 'm/z', to: 'n/b' });
-  expect(part).not.toHaveProperty('last');
+  expect(part).toMatchObject({ type: 'list', kind: 'Pod', asOf: '9', listId: 'l', partNumber: 3, from: 'm/z', to: 'n/b' });
+  expect(part).not.toHaveProperty('isLast');
 });
 
 it('a page that is too large becomes consecutive key ranges', () => {
@@ -25,8 +28,8 @@ it('a page that is too large becomes consecutive key ranges', () => {
   expect(bodies.every((body) => body.length <= 5_000)).toBe(true);
   const parts = decode(bodies);
   expect(parts.flatMap((p) => p.entries.map((e) => e.name))).toEqual(page.map((o) => o.key.slice(2)));
-  expect(parts.map((p) => p.i)).toEqual(parts.map((_, i) => i));
-  expect(parts.map((p) => p.last ?? false)).toEqual(parts.map((_, i) => i === parts.length - 1));
+  expect(parts.map((p) => p.partNumber)).toEqual(parts.map((_, i) => i));
+  expect(parts.map((p) => p.isLast ?? false)).toEqual(parts.map((_, i) => i === parts.length - 1));
 });
 
 it('objects that are alike compress to almost nothing, and yet no part inflates to more than its limit', () => {
@@ -68,7 +71,7 @@ it('every key is in the range of exactly one part, which has the object or names
       expect(ends.at(-1)?.[1]).toBe(to);
       expect(parts.flatMap((p) => p.omitted ?? [])).toEqual(page.flatMap((o) => (o.entry ? [] : [o.key])));
       expect(parts.flatMap((p) => p.entries)).toEqual(page.flatMap((o) => o.entry ?? []));
-      expect(parts.filter((p) => p.last)).toHaveLength(isLast ? 1 : 0);
+      expect(parts.filter((p) => p.isLast)).toHaveLength(isLast ? 1 : 0);
     }),
   );
 });

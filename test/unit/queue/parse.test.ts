@@ -7,23 +7,36 @@ import type { EventsMessage, InputEntry } from '#shared/queue/messages.ts';
 import { checkEntries, parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import { pod, service } from '../kube/objects.ts';
 
-const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
-const podEntry = { ns: 'ns', name: 'p', rv: '5', o: encodeProjection('Pod', pod('p')), seen: 1 };
+const header = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' };
+const podEntry = { namespace: 'ns', name: 'p', resourceVersion: '5', projection: encodeProjection('Pod', pod('p')), observedAtMs: 1 };
 const valid = [
-  { ...header, type: 'heartbeat', high: { Pod: '5', Service: '6' }, at: 1, kubernetes: 'v1.37.2', annotated: { valid: 2, invalid: 0 } },
-  { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { ns: 'ns', name: 'gone', rv: '4' }] },
-  { ...header, type: 'live', kind: 'EndpointSlice', asOf: '5', entries: [{ ns: 'ns', name: 's', rv: '5', uid: 'u', gen: 1, svc: 'svc', by: 'x' }] },
+  {
+    ...header,
+    type: 'heartbeat',
+    readUpTo: { Pod: '5', Service: '6' },
+    sentAtMs: 1,
+    kubernetesVersion: 'v1.37.2',
+    annotated: { valid: 2, invalid: 0 },
+  },
+  { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { namespace: 'ns', name: 'gone', resourceVersion: '4' }] },
+  {
+    ...header,
+    type: 'live',
+    kind: 'EndpointSlice',
+    asOf: '5',
+    entries: [{ namespace: 'ns', name: 's', resourceVersion: '5', uid: 'u', generation: 1, service: 'svc', managedBy: 'x' }],
+  },
   {
     ...header,
     type: 'list',
     kind: 'Service',
     asOf: '5',
     listId: 'l',
-    i: 0,
-    last: true,
+    partNumber: 0,
+    isLast: true,
     from: '',
     to: '',
-    entries: [{ ns: 'ns', name: 'svc', rv: '5', o: encodeProjection('Service', service()) }],
+    entries: [{ namespace: 'ns', name: 'svc', resourceVersion: '5', projection: encodeProjection('Service', service()) }],
   },
 ] as const;
 const wakeUp = { v: 1, cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 }, dueMs: 5 };
@@ -96,8 +109,8 @@ describe('any input is read or refused with a reason', () => {
 
   it('projections of any shape', () => {
     fc.assert(
-      fc.property(fc.constantFrom('Pod', 'Service', 'Node'), fc.json(), (kind, o) => {
-        const message = { ...header, type: 'live', kind, asOf: '5', entries: [{ ns: 'ns', name: 'x', rv: '5', o }] };
+      fc.property(fc.constantFrom('Pod', 'Service', 'Node'), fc.json(), (kind, projection) => {
+        const message = { ...header, type: 'live', kind, asOf: '5', entries: [{ namespace: 'ns', name: 'x', resourceVersion: '5', projection }] };
         read(readEvents, JSON.stringify(message));
       }),
       { numRuns: 500 },
@@ -127,15 +140,15 @@ it('the reason has the error, the given value and the allowed values', () => {
   expect(reason({ ...valid[1], asOf: '05' })).toBe('asOf is "05": a resourceVersion of 1 to 39 digits is needed');
   expect(reason({ ...valid[1], cluster: undefined })).toMatch(/^cluster is missing: text/);
   expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*a DNS subdomain is needed for a Pod$/);
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, o: '{}' }] })).toMatch(/^o is .*the projection of a Pod is needed$/);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, projection: '{}' }] })).toMatch(/^projection is .*the projection of a Pod is needed$/);
   const deep = JSON.parse('['.repeat(30) + ']'.repeat(30)) as object;
   const slice = valid[2].entries[0];
   expect(reason({ ...valid[1], later: deep })).toBe('message is nested too deeply: at most 20 levels are allowed');
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, o: JSON.stringify(['u', { a: deep }, [], '', 1, [], 1, 0]) }] })).toMatch(
-    /^o of Pod "ns\/p" has an invalid value for the number of levels: /,
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, projection: JSON.stringify(['u', { a: deep }, [], '', 1, [], 1, 0]) }] })).toMatch(
+    /^projection of Pod "ns\/p" has an invalid value for the number of levels: /,
   );
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, seen: 'x' }] })).toBe('seen is "x": a time in ms since the epoch is needed');
-  expect(reason({ ...valid[2], entries: [{ ...slice, body: 5 }] })).toBe('body is 5: an object is needed');
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, observedAtMs: 'x' }] })).toBe('observedAtMs is "x": a time in ms since the epoch is needed');
+  expect(reason({ ...valid[2], entries: [{ ...slice, object: 5 }] })).toBe('object is 5: an object is needed');
   expect(reason({ ...wakeUp, requeues: '1' }, readWakeUp)).toBe('requeues is "1": a whole number, 0 or more, is needed');
   expect(reason({ ...wakeUp, notBeforeMs: 'x' }, readWakeUp)).toBe('notBeforeMs is "x": a time in ms since the epoch is needed');
   expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe('generation is -1: a whole number, 0 or more, is needed');
@@ -143,25 +156,25 @@ it('the reason has the error, the given value and the allowed values', () => {
 });
 
 it.each([
-  ['a name with a separator of keys', 'ServiceExport', { ns: 'shop', name: 'web#E#c' }],
-  ['a name in capitals', 'Pod', { ns: 'shop', name: 'Web' }],
-  ['a namespace with a slash', 'Pod', { ns: 'shop/web', name: 'web' }],
-  ['a node with a namespace', 'Node', { ns: 'shop', name: 'n1' }],
-  ['a port that is too large', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{},0,{"ports":[{"port":99999999}]}]' }],
-  ['a port that is text', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' }],
-  ['a label with a blank', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
-  ['a label that is a number', 'Pod', { ns: 'shop', name: 'web', o: '["u",{"a":1},[],"n",1,[],1,0]' }],
-  ['the name of a node in Chinese', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"漢",1,[],1,0]' }],
-  ['a hostname with a dot', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"n",1,[],1,0,{"h":"a.b"}]' }],
-  ['a subdomain in capitals', 'Pod', { ns: 'shop', name: 'web', o: '["u",{},[],"n",1,[],1,0,{"s":"SUB"}]' }],
-  ['a lone surrogate', 'Service', { ns: 'shop', name: 'web', o: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
+  ['a name with a separator of keys', 'ServiceExport', { namespace: 'shop', name: 'web#E#c' }],
+  ['a name in capitals', 'Pod', { namespace: 'shop', name: 'Web' }],
+  ['a namespace with a slash', 'Pod', { namespace: 'shop/web', name: 'web' }],
+  ['a node with a namespace', 'Node', { namespace: 'shop', name: 'n1' }],
+  ['a port that is too large', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":99999999}]}]' }],
+  ['a port that is text', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' }],
+  ['a label with a blank', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
+  ['a label that is a number', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{"a":1},[],"n",1,[],1,0]' }],
+  ['the name of a node in Chinese', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"漢",1,[],1,0]' }],
+  ['a hostname with a dot', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"h":"a.b"}]' }],
+  ['a subdomain in capitals', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"s":"SUB"}]' }],
+  ['a lone surrogate', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
 ] as const)('an object with %s is refused, and the others of its message are not', (_what, kind, entry) => {
-  const good = { ns: kind === 'Node' ? '' : 'shop', name: 'good', rv: '4' };
-  const message = { ...valid[1], kind, entries: [good, { rv: '5', ...entry }] };
+  const good = { namespace: kind === 'Node' ? '' : 'shop', name: 'good', resourceVersion: '4' };
+  const message = { ...valid[1], kind, entries: [good, { resourceVersion: '5', ...entry }] };
   const { entries } = parseEventsMessage(JSON.stringify(message)) as EventsMessage & { readonly entries: readonly InputEntry[] };
   const { accepted, refused } = checkEntries(kind, entries);
   expect(accepted).toEqual([good]);
-  expect(refused).toMatchObject([{ namespace: entry.ns, name: entry.name, entry: { rv: '5', ...entry } }]);
+  expect(refused).toMatchObject([{ namespace: entry.namespace, name: entry.name, entry: { resourceVersion: '5', ...entry } }]);
   expect(refused[0]?.reason).not.toBe('');
 });
 

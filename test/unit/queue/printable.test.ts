@@ -24,7 +24,7 @@ it.each([
 
 it('a tenant may write control characters into fields that are never printed: an annotation does not make a message unreadable', () => {
   const projection = JSON.stringify(['uid', 0, {}, { 'service.kubernetes.io/topology-mode': controls }, 0, {}]);
-  const entry = { ns: 'default', name: 'svc', rv: '1', o: projection };
-  const message = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1', type: 'live', kind: 'Service', asOf: '1', entries: [entry] };
+  const entry = { namespace: 'default', name: 'svc', resourceVersion: '1', projection };
+  const message = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1', type: 'live', kind: 'Service', asOf: '1', entries: [entry] };
   expect(parseEventsMessage(encodeMessage(message))).toEqual(message);
 });

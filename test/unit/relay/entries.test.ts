@@ -19,7 +19,7 @@ function annotated(text: string) {
   const { metadata, ...rest } = service();
   return { ...rest, metadata: { ...metadata, labels, annotations: { [annotationTopologyMode]: text } } };
 }
-const bytesOf = (text: string): number => Buffer.byteLength(inputEntry('Service', annotated(text), '5').o ?? '');
+const bytesOf = (text: string): number => Buffer.byteLength(inputEntry('Service', annotated(text), '5').projection ?? '');
 
 describe('an object is bounded in bytes, as the table counts', () => {
   it('a Service of few characters and many bytes is refused, with its size', () => {
@@ -33,7 +33,7 @@ describe('an object is bounded in bytes, as the table counts', () => {
     expect(() => bytesOf(`${largest}語`)).toThrow(RangeError);
     const hub = await ingestHub();
     const name = 'n'.repeat(63);
-    const sent = (rv: string) => ({ ...inputEntry('Service', annotated(largest), rv), ns: 's'.repeat(63), name });
+    const sent = (rv: string) => ({ ...inputEntry('Service', annotated(largest), rv), namespace: 's'.repeat(63), name });
     const neighbour = entry('Service', 4, service());
     for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
     expect(await hub.ingest(hub.list('Service', 10, neighbour, sent('5')))).toEqual([]);
@@ -62,12 +62,17 @@ describe('whole Endpoints, for shadow mode', () => {
 
   it('whole Endpoints, for shadow mode, are refused above a megabyte of JSON, however well they compress, and go as metadata at any size', () => {
     expect(() => whole('x'.repeat(1_100_000))).toThrow(/the whole object has 1\d{6} bytes: at most 1000000 are sent/);
-    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7')).toMatchObject({ ns: 'ns', name: 'svc' });
+    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7')).toMatchObject({ namespace: 'ns', name: 'svc' });
   });
 
   it('whole Endpoints, for shadow mode, are left out of a list when they do not compress to 256 KiB, which any queue takes', () => {
     const random = randomBytes(225_000).toString('base64');
-    const list = { header: { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' }, kind: 'Endpoints', asOf: '9', listId: 'l' } as const;
+    const list = {
+      header: { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' },
+      kind: 'Endpoints',
+      asOf: '9',
+      listId: 'l',
+    } as const;
     const page = [{ key: 'ns/svc', entry: whole(random) }];
     const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 256 * 1024 });
     expect(encodeMessage({ random }).length).toBeGreaterThan(256 * 1024);

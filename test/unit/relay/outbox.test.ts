@@ -8,7 +8,7 @@ import { SendError } from '#shared/queue/port.ts';
 import type { Fields, Log } from '#shared/telemetry/port.ts';
 import { manualClock } from '#test/relay/manual-clock.ts';
 
-const header = { v: 1, cluster: 'c', session: 's', uid: 'u', base: '1' };
+const header = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' };
 const logged: Fields[] = [];
 const quiet: Log = { info() {}, warn() {}, error: (message, fields) => void logged.push({ message, ...fields }), with: () => quiet };
 const never = new AbortController().signal;
@@ -36,16 +36,16 @@ function outbox({ sendMs = 10, ...relay }: Partial<RelayLimits> & { readonly sen
   return { box, clock, meter, queue, sent, calls };
 }
 
-const entry = (name: string, rv: number, o = `["${rv}"]`): Entry => ({ ns: 'n', name, rv: String(rv), o });
-const slice = (rv: number, svc: string, oldSvc?: string): OutputEntry => ({
-  ns: 'n',
+const entry = (name: string, rv: number, projection = `["${rv}"]`): Entry => ({ namespace: 'n', name, resourceVersion: String(rv), projection });
+const slice = (rv: number, service: string, formerService?: string): OutputEntry => ({
+  namespace: 'n',
   name: 's',
-  rv: String(rv),
+  resourceVersion: String(rv),
   uid: 'u',
-  svc,
-  ...(oldSvc && { oldSvc }),
+  service,
+  ...(formerService && { formerService }),
 });
-const names = (m: LiveMessage | undefined) => m?.entries.map((e) => `${e.name}@${e.rv}`);
+const names = (m: LiveMessage | undefined) => m?.entries.map((e) => `${e.name}@${e.resourceVersion}`);
 
 it('after a quiet time what comes is sent at once, and what came in one go is sent together', async () => {
   const { box, clock, calls } = outbox();
@@ -165,7 +165,7 @@ it('a live message is less than 1 MiB before compression for any object', async 
   const { box, clock, sent } = outbox();
   // Each quotation mark of the projection's text is two characters in the message's.
   box.put('Service', 'n/quotes', entry('quotes', 2, '"'.repeat(256 * 1024)));
-  box.put('EndpointSlice', 'n/s', { ...slice(2, 'a'), body: { text: 'x'.repeat(999_000) } });
+  box.put('EndpointSlice', 'n/s', { ...slice(2, 'a'), object: { text: 'x'.repeat(999_000) } });
   await clock.advance(20);
   expect(sent).toHaveLength(2);
   for (const message of sent) expect(JSON.stringify(message).length).toBeLessThan(1024 * 1024);
@@ -198,7 +198,7 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
   await clock.advance(60_000);
   await room;
   const arrived = new Map<string, string>();
-  for (const { name, rv } of sent.flatMap((m) => m.entries)) if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
+  for (const { name, resourceVersion: rv } of sent.flatMap((m) => m.entries)) if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
   expect(arrived).toEqual(newest);
 });
 

@@ -6,7 +6,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { silent } from '#test/unit/ingest/hub.ts';
 
-const entry = { ns: 'ns', name: 'svc', rv: '9', uid: 'u', svc: 'svc' };
+const entry = { namespace: 'ns', name: 'svc', resourceVersion: '9', uid: 'u', service: 'svc' };
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
 const written = (...managedFields: readonly object[]) => ({ type: 'MODIFIED', object: { metadata: { name: 'svc', managedFields } } });
 
@@ -47,7 +47,7 @@ it('neither an input, nor a deletion, nor an object that is sent whole is an ech
   expect(isEcho('EndpointSlice', ours, entry)).toBe(true);
   expect(isEcho('Pod', ours, entry)).toBe(false);
   expect(isEcho('EndpointSlice', { ...ours, type: 'DELETED' }, entry)).toBe(false);
-  expect(isEcho('EndpointSlice', ours, { ...entry, body: {} })).toBe(false);
+  expect(isEcho('EndpointSlice', ours, { ...entry, object: {} })).toBe(false);
 });
 
 it('the hub’s own writes of an imported slice are not sent; edits and deletions by others are', () => {
@@ -66,6 +66,6 @@ it('the hub’s own writes of an imported slice are not sent; edits and deletion
   expect(sent('ADDED', slice(importsManagedBy, ours))).toBeUndefined();
   expect(sent('MODIFIED', slice(importsManagedBy, ours))).toBeUndefined();
   expect(sent('MODIFIED', slice(importsManagedBy, ours, { manager: 'kubectl-edit', time: at(3) }))).toMatchObject({ name: 's' });
-  expect(sent('DELETED', slice(importsManagedBy, ours))).toMatchObject({ gone: true });
+  expect(sent('DELETED', slice(importsManagedBy, ours))).toMatchObject({ deleted: true });
   expect(sent('MODIFIED', slice('fleet-endpoints', ours))).toMatchObject({ name: 's' });
 });

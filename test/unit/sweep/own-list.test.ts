@@ -49,7 +49,7 @@ async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
 it('sweep’s own list is in parts that the queue takes, and names the object that no message holds', async () => {
   const sizes = [10, 60_000, 60_000, 60_000, 60_000, 60_000, 70_000, 10];
   const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`p-${i}`, size)));
-  expect(parts.map(({ from, to, entries, omitted, last }) => [from, to, entries.map((e) => e.name), omitted, last])).toEqual([
+  expect(parts.map(({ from, to, entries, omitted, isLast }) => [from, to, entries.map((e) => e.name), omitted, isLast])).toEqual([
     ['', 'ns/p-3', ['p-0', 'p-1', 'p-2', 'p-3'], undefined, undefined],
     ['ns/p-3', '', ['p-4', 'p-5', 'p-7'], ['ns/p-6'], true],
   ]);

@@ -25,7 +25,7 @@ async function heard({
 }) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
-  const message = { ...hub.header, type: 'heartbeat', high: { Pod: read, ...more }, at };
+  const message = { ...hub.header, type: 'heartbeat', readUpTo: { Pod: read, ...more }, sentAtMs: at };
   await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session, hub.clock.now);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
   await hub.ingest(message);

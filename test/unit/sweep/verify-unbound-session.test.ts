@@ -83,7 +83,7 @@ it('a session of another cluster is bound to no incarnation while the cluster th
   const foreign = { ...hub.header, session: 's2', uid: 'other' };
   const tells = { ...hub.live('Pod', 900, entry('Pod', 900, pod('ghost'))), ...foreign };
   const lists = { ...hub.list('Service', 900), ...foreign };
-  const beats = { ...foreign, type: 'heartbeat', high: { Service: '900' }, at: 1 };
+  const beats = { ...foreign, type: 'heartbeat', readUpTo: { Service: '900' }, sentAtMs: 1 };
   for (const _ of ['now', 'later']) expect(await hub.ingest(tells, lists, beats)).toEqual([]);
   expect(hub.queues.quarantine.waiting()).toHaveLength(6);
   expect(await readObject(hub.store, 'Pod', 'ns', 'ghost')).toBeUndefined();
