@@ -3,7 +3,6 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { STSClient } from '@aws-sdk/client-sts';
 import { clusterCredentials } from './cluster-api/cluster-credentials.ts';
-import { meteredClusterApi } from './cluster-api/metered.ts';
 import { clusterRegistry } from './cluster-api/registry.ts';
 import type { ClusterRecord } from './clusters/record.ts';
 import type { HubFunction } from './hub-function.ts';
@@ -21,19 +20,19 @@ export function clusterApis(
   bounds: { readonly maxListBytes?: number; readonly timeoutMs?: number },
 ) {
   const credentials = clusterCredentials({ ...access, now: Date.now });
-  const registry = clusterRegistry({
+  const cluster = clusterRegistry({
     connectionsFile: settings.connectionsFile,
     credentials: () => dynamodb.config.credentials(),
     access: credentials,
     region: process.env['AWS_REGION'] ?? 'us-east-1',
     now: Date.now,
+    onRequest: (cluster, ms) => metrics.put('ApiLatency', Math.round(ms), { cluster }),
     // In a local run the relays connect directly, and so do the functions.
     ...(settings.connectionsFile === undefined && { proxyEnv: process.env }),
     ...bounds,
   });
   return {
-    cluster: async (cluster: ClusterRecord, timeoutMs?: () => number) =>
-      meteredClusterApi(await registry(cluster, timeoutMs), cluster.id, metrics, Date.now),
+    cluster,
     credentials: async ({ api }: ClusterRecord) => (api ? credentials.credentials(api.auth, false) : {}),
     ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   };

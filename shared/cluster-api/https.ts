@@ -11,6 +11,8 @@ import { type HttpTransport, httpTransport, type RequestOptions, type TransportO
 
 export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
+  /** Called with the time of each request, ms, whether it succeeds or not. */
+  readonly onRequest?: (ms: number) => void;
   /** Limit for all pages of a list together, bytes. */
   readonly maxListBytes?: number;
 }
@@ -27,11 +29,18 @@ export interface HttpsClusterApi extends ClusterApi {
 export function httpsClusterApi(connection: Connection | (() => Promise<Connection>), options: ClusterApiOptions): HttpsClusterApi {
   const transport = httpTransport(connection, options);
   const versioned = mcsVersions(transport);
+  const request: HttpTransport['request'] = async (...call) => {
+    const began = performance.now();
+    try {
+      return await versioned.request(...call);
+    } finally {
+      options.onRequest?.(performance.now() - began);
+    }
+  };
   return {
-    ...apiOver(versioned, options),
+    ...apiOver({ request }, options),
     transport,
-    within: (timeoutMs) =>
-      apiOver({ request: async (method, path, request) => versioned.request(method, path, { ...request, timeoutMs: timeoutMs() }) }, options),
+    within: (timeoutMs) => apiOver({ request: async (method, path, call) => request(method, path, { ...call, timeoutMs: timeoutMs() }) }, options),
     close: () => transport.close(),
   };
 }

@@ -34,6 +34,8 @@ export interface RegistryOptions {
   /** Access to clusters by a secret, a web identity or a role. Absent in local runs. */
   readonly access?: Access;
   readonly now: () => number;
+  /** Called with the time of each request, ms. */
+  readonly onRequest: (cluster: string, ms: number) => void;
   /** Limit of all pages of one list together, bytes, for callers that keep the whole list. */
   readonly maxListBytes?: number;
   /** Timeout of a request, ms. Default: the transport's own, 15 s. */
@@ -83,6 +85,7 @@ async function connect(options: RegistryOptions, cluster: ClusterRecord): Promis
   const { connectionsFile, timeoutMs, maxListBytes, proxyEnv } = options;
   const clientOptions = {
     fieldManager: fieldManagerOf(cluster.writer),
+    onRequest: (ms: number) => options.onRequest(cluster.id, ms),
     maxSockets,
     idleMs,
     maxBytes,

@@ -32,7 +32,7 @@ export const metrics = {
   SyncsOnTime: { unit: 'Count', help: 'syncs of SyncsDue that were written within the objective: 2 s after they were due' },
   QueueLatency: { unit: 'Milliseconds', help: 'from the due time of a wake-up to the start of its sync' },
   SyncDuration: { unit: 'Milliseconds', help: 'one run of sync, from claim to done' },
-  ApiLatency: { unit: 'Milliseconds', help: 'one call to a cluster API' },
+  ApiLatency: { unit: 'Milliseconds', help: 'one request to a cluster API' },
   SyncsWritten: { unit: 'Count', help: 'runs that wrote to the cluster' },
   SyncsUnchanged: { unit: 'Count', help: 'runs that found nothing to write' },
   SyncsFailed: { unit: 'Count', help: 'runs of a controller that failed and are retried' },

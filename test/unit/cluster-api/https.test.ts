@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClusterApiError, failureOf } from '#shared/cluster-api/errors.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { type ClusterApiOptions, httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
 const ends: (() => unknown)[] = [];
@@ -14,7 +14,7 @@ afterEach(() => {
 type Answer = readonly [status: number, body: object | string, headers?: http.OutgoingHttpHeaders];
 
 /** A server that gives these answers one after another, and what it was asked. */
-async function scripted(...[first, ...rest]: (Answer | { readonly maxBytes?: number; readonly maxListBytes?: number })[]) {
+async function scripted(...[first, ...rest]: (Answer | Pick<ClusterApiOptions, 'maxBytes' | 'maxListBytes' | 'onRequest'>)[]) {
   const [options, answers] = first && !Array.isArray(first) ? [first, rest as Answer[]] : [{}, [first, ...rest] as Answer[]];
   const asked: string[] = [];
   const bodies: string[] = [];
@@ -57,6 +57,17 @@ describe('cluster API over HTTP', () => {
     ]);
     const first = 'GET /api/v1/namespaces/n/services?labelSelector=a%3Db%2Cc%3Dd&limit=500';
     expect(asked).toEqual([first, `${first}&continue=next`]);
+  });
+
+  it('times each request, whether it succeeds or not', async () => {
+    const times: number[] = [];
+    const { api } = await scripted({ onRequest: (ms) => void times.push(ms) }, [200, page(['a'], 'next')], [200, page(['b'])], [500, 'broken']);
+    await api.list('Service', 'n');
+    expect(times).toHaveLength(2);
+    const brief = api.within(() => 1_000);
+    await expect(brief.get('Service', 'n', 'a')).rejects.toMatchObject({ status: 500 });
+    expect(times).toHaveLength(3);
+    for (const ms of times) expect(ms).toBeGreaterThan(0);
   });
 
   it('each call, and each page of a list, has the timeout at its begin, and rejects with an error that the timeout throws', async () => {
