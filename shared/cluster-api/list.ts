@@ -16,16 +16,14 @@ export interface Page<T> {
 export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | 'timeoutMs'> {
   /** Objects of a page; 500 by default, as in client-go. */
   readonly pageSize?: number;
-  /** Bytes above which a page is broken off and asked for again with a quarter of the objects: the caller's memory holds it several times over. */
-  readonly maxPageBytes?: number;
 }
 
-/** 500 pods of a tenant's may have 250 KB each, or more than 1 MB; of usual ones it is half full at most. */
-const defaultMaxPageBytes = 32 << 20;
+/** A larger page is requested again with a quarter of the objects: memory holds it several times over. 500 usual pods have at most half as many bytes. */
+const maxPageBytes = 32 << 20;
 
 /** A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what was yielded so far must be dropped. */
 export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
-  const { query, pageSize = 500, maxPageBytes = defaultMaxPageBytes, ...call } = options;
+  const { query, pageSize = 500, ...call } = options;
   let limit = pageSize;
   let token: string | undefined;
   const ask = async (): Promise<HttpResponse> => {

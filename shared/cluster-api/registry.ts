@@ -31,8 +31,8 @@ export interface RegistryOptions {
   readonly connectionsFile: string | undefined;
   readonly credentials: () => Promise<AwsCredentials>;
   readonly region: string;
-  /** Access to clusters by a secret, a web identity or a role. Absent in local runs. */
-  readonly access?: Access;
+  /** Access to clusters by a secret, a web identity or a role. */
+  readonly access: Access;
   readonly now: () => number;
   /** Called with the time of each request, ms. */
   readonly onRequest: (cluster: string, ms: number) => void;
@@ -102,12 +102,10 @@ async function connect(options: RegistryOptions, cluster: ClusterRecord): Promis
   const base = { server: api.url, ...(api.ca && { ca: pemOf(api.ca) }) };
   const { auth } = api;
   if (auth.type === 'eks') return httpsClusterApi(base, { ...clientOptions, token: eksTokens(cluster.id, options, auth) });
-  const { access } = options;
-  if (!access) throw new ClusterApiError(`cluster ${cluster.id} has access of type ${auth.type}, which this worker can't resolve`, {});
   // A certificate belongs to the connection, a token to each request; a refused token is read again.
-  return httpsClusterApi(async () => ({ ...base, ...(await access.credentials(auth, false)) }), {
+  return httpsClusterApi(async () => ({ ...base, ...(await options.access.credentials(auth, false)) }), {
     ...clientOptions,
-    token: async (refresh) => (await access.credentials(auth, refresh)).token,
+    token: async (refresh) => (await options.access.credentials(auth, refresh)).token,
   });
 }
 
@@ -117,18 +115,12 @@ const pemOf = (ca: string): string => (ca.includes('-----BEGIN') ? ca : Buffer.f
 function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['auth'] & { readonly type: 'eks' }): TokenSource {
   const { clusterName, region = options.region, roleArn } = auth;
   const { access, credentials } = options;
-  if (roleArn !== undefined && !access) throw new ClusterApiError(`the role ${roleArn} can't be assumed by this worker`, {});
   let token = '';
   let madeAt = Number.NEGATIVE_INFINITY;
   return async (refresh) => {
     if (refresh || options.now() - madeAt > tokenMs) {
       const at = options.now();
-      token = eksToken(
-        clusterName,
-        region,
-        await (roleArn !== undefined && access ? access.roleCredentials(roleArn, cluster) : credentials()),
-        new Date(at),
-      );
+      token = eksToken(clusterName, region, await (roleArn === undefined ? credentials() : access.roleCredentials(roleArn, cluster)), new Date(at));
       madeAt = at;
     }
     return token;
