@@ -37,8 +37,6 @@ export interface ServiceCounts {
   readonly hints: HintsRecord | undefined;
 }
 
-export const noCounts: ServiceCounts = { gauges: undefined, foreign: undefined, hints: undefined };
-
 export async function readCounts(table: Table, s: ServiceKey): Promise<ServiceCounts> {
   const { c: gauges, w: foreign, h: hints } = ((await table.get(countsKey(s))) ?? {}) as { readonly [attribute: string]: string };
   return { gauges: gauges && decode(gauges), foreign: foreign && JSON.parse(foreign), hints: hints && JSON.parse(hints) } as ServiceCounts;

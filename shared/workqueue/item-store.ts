@@ -6,7 +6,7 @@ import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type ServiceKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
-import { type ControllerState, type ControllerStates, latestGeneration, noWork, type WorkItem } from './rules/item.ts';
+import { type ControllerState, type ControllerStates, latestGeneration, type WorkItem } from './rules/item.ts';
 
 /** Attributes of a controller begin with its code. */
 const codes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
@@ -170,19 +170,18 @@ function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): 
 }
 
 export function decodeWork(item: Item | undefined): WorkItem {
-  if (!item) return noWork;
-  const number = (name: string): number => (typeof item[name] === 'number' ? item[name] : 0);
+  const number = (name: string): number => (typeof item?.[name] === 'number' ? item[name] : 0);
   const state = (c: Controller): ControllerState =>
     Object.fromEntries(fields.map((field) => [field, number(attribute(c, field))])) as { [F in keyof ControllerState]: number };
-  const id = item['lease'] as string | undefined;
+  const id = item?.['lease'] as string | undefined;
   return {
     generation: number('gen'),
     apiReadGeneration: number('live'),
     lease: id === undefined ? undefined : { id, untilMs: number('until') },
-    dirtyAtMs: item['dirtyAt'] as number | undefined,
+    dirtyAtMs: item?.['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),
     controllers: { endpoints: state('endpoints'), slices: state('slices') },
-    triggers: item['tt'] as string | undefined,
-    newestRecord: item['h'] as number | undefined,
+    triggers: item?.['tt'] as string | undefined,
+    newestRecord: item?.['h'] as number | undefined,
   };
 }

@@ -6,8 +6,8 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { NamespacePods, type Pods, PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { summarizeErrors } from '#shared/slices/outcome.ts';
 import { readObject } from '#shared/store/objects.ts';
-import { noCounts } from '#shared/store/service-counts.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
+import { noCounts } from '#test/support/absent-records.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

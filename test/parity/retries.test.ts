@@ -6,8 +6,9 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
-import { type ControllerState, controllersToRun, idleController, noWork } from '#shared/workqueue/rules/item.ts';
+import { type ControllerState, controllersToRun } from '#shared/workqueue/rules/item.ts';
 import { nextState, recordSuccess } from '#shared/workqueue/rules/next-state.ts';
+import { idleController, noWork } from '#test/support/absent-records.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });

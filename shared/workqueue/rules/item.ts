@@ -43,18 +43,6 @@ export interface WorkLease {
   readonly untilMs: number;
 }
 
-export const idleController: ControllerState = { doneGeneration: 0, failures: 0, retryNumber: 0, retryGeneration: 0, retryDueMs: 0 };
-
-export const noWork: WorkItem = {
-  generation: 0,
-  apiReadGeneration: 0,
-  lease: undefined,
-  dirtyAtMs: undefined,
-  ranAtMs: 0,
-  controllers: { endpoints: idleController, slices: idleController },
-  triggers: undefined,
-};
-
 /** Generation of a wake-up that is for the latest generation when it is received. */
 export const latestGeneration = Number.MAX_SAFE_INTEGER;
 

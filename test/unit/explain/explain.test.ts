@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainService } from '#infra/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { idleController, noWork } from '#shared/workqueue/rules/item.ts';
+import { idleController, noWork } from '#test/support/absent-records.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { clusterRecord, explainPod, factsOf, input, now, onlyPod } from './fixtures.ts';
 

@@ -3,7 +3,7 @@ import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts'
 import type { ExplainInput } from '#infra/explain/input.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { noWork } from '#shared/workqueue/rules/item.ts';
+import { noWork } from '#test/support/absent-records.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 
 export const now = Date.parse('2026-03-01T10:00:00Z');

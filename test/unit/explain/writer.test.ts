@@ -5,7 +5,7 @@ import { writerFacts } from '#infra/explain/writer-facts.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { noWork } from '#shared/workqueue/rules/item.ts';
+import { noWork } from '#test/support/absent-records.ts';
 import { endpoint, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { clusterRecord, factsOf, input, onlyPod } from './fixtures.ts';
 

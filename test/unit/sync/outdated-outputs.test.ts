@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { mustReadFromApiServer } from '#functions/sync/state/run.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { noWork } from '#shared/workqueue/rules/item.ts';
+import { noWork } from '#test/support/absent-records.ts';
 
 const saved = (kind: OutputRecord['kind'], incarnation: number, isGone = false): OutputRecord => ({
   kind,

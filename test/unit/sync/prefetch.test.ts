@@ -3,8 +3,9 @@ import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { prefetchDuringClaim, prefetchOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { idleController, latestGeneration, noWork, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import { latestGeneration, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
+import { idleController, noWork } from '#test/support/absent-records.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ControllerState,
-  controllersToRun,
-  idleController,
-  isClean,
-  isFirstRunFor,
-  isLeased,
-  noWork,
-  type WorkItem,
-} from '#shared/workqueue/rules/item.ts';
+import { type ControllerState, controllersToRun, isClean, isFirstRunFor, isLeased, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import { idleController, noWork } from '#test/support/absent-records.ts';
 
 const work = (generation: number, endpoints: Partial<ControllerState> = {}, slices: Partial<ControllerState> = {}): WorkItem => ({
   ...noWork,

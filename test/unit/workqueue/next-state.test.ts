@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Controller } from '#shared/kube/controllers.ts';
-import { type ControllerState, idleController } from '#shared/workqueue/rules/item.ts';
+import type { ControllerState } from '#shared/workqueue/rules/item.ts';
 import { nextState, type RunEnd } from '#shared/workqueue/rules/next-state.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { idleController } from '#test/support/absent-records.ts';
 
 const nowMs = 1_000_000;
 const fails: Outcome = { kind: 'failed', error: 'denied' };
