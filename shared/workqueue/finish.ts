@@ -8,7 +8,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { type RunRecord, releaseClean, releaseOwing, renew } from './item-store.ts';
+import { type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
@@ -16,14 +16,10 @@ import { nextState } from './rules/next-state.ts';
 import type { Outcome } from './rules/outcome.ts';
 import type { Claim } from './take.ts';
 
-export interface FinishedRun {
+export interface FinishedRun extends RunSaves {
   readonly outcomes: ReadonlyMap<Controller, Outcome>;
   /** URLs of the cluster's queues from its record. */
   readonly queues: QueueUrls | undefined;
-  /** New text of trigger times. Null removes it from the item, and undefined keeps it. */
-  readonly triggers?: string | null | undefined;
-  /** Id of the history record that the worker writes once the lease is released. Undefined without a record. */
-  readonly newestRecord?: number | undefined;
 }
 
 /** A controller whose retries are used up. */
@@ -45,15 +41,8 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
   const { after, retries, gaveUp } = decide(claim, run.outcomes, nowMs);
   await send(queues, claim, { retries, gaveUp, nowMs });
   const { leaseId, item } = claim;
-  const record: RunRecord = {
-    leaseId,
-    generation: item.generation,
-    before: item.controllers,
-    after,
-    triggers: run.triggers,
-    newestRecord: run.newestRecord,
-    nowMs,
-  };
+  const { triggers, newestRecord } = run;
+  const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers, newestRecord, nowMs };
   const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
 }

@@ -100,17 +100,21 @@ export async function claimUnread(
   return item && decodeWork(item);
 }
 
+/** Attributes that a run may replace. Undefined keeps them. */
+export interface RunSaves {
+  /** New text of trigger times. Null removes it from the item. */
+  readonly triggers?: string | null | undefined;
+  /** Id of the newest record of the history, which the worker writes once the lease is released. */
+  readonly newestRecord?: number | undefined;
+}
+
 /** The recorded end of a run. */
-export interface RunRecord {
+export interface RunRecord extends RunSaves {
   readonly leaseId: string;
   readonly generation: number;
   /** The controllers' states at the claim, and the changed states. */
   readonly before: ControllerStates;
   readonly after: { readonly [C in Controller]?: ControllerState };
-  /** New text of trigger times. Null removes it from the item, and undefined keeps it. */
-  readonly triggers: string | null | undefined;
-  /** Id of the newest record of the history. Undefined keeps it. */
-  readonly newestRecord?: number | undefined;
   readonly nowMs: number;
 }
 
