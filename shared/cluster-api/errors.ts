@@ -34,6 +34,8 @@ export const isNotFound = (e: unknown): boolean => e instanceof ClusterApiError 
 export const isConflict = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason !== 'AlreadyExists';
 export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
 export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
+/** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
+export const isNamespaceTerminating = (e: unknown): boolean => hasCause(e, 'NamespaceTerminating');
 
 /** The server's validation refuses the object for this field, or for what is in it. */
 export const isInvalid = (e: unknown, field: string): e is ClusterApiError =>
@@ -49,8 +51,6 @@ export const isTooLarge = (e: unknown): boolean => e instanceof ClusterApiError 
 /** The reason of a call that was never made: AWS gave us no credentials just now. The cluster's API was not asked and is not at fault. */
 export const noCredentials = 'NoCredentials';
 export const isWithoutCredentials = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === noCredentials;
-
-export const isTimeOut = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 0 && e.reason === timedOut;
 
 /** Failed calls by their fault. `treatmentOf` in functions/sync/admission/failure-outcome.ts has the consequences. */
 export type Failure =
@@ -72,7 +72,7 @@ export function failureOf(error: ClusterApiError): Failure {
   const { status } = error;
   if (isWithoutCredentials(error)) return 'no-credentials';
   if (isTooLarge(error)) return 'object';
-  if (status >= 500 || isTimeOut(error)) return 'server';
+  if (status >= 500 || (status === 0 && error.reason === timedOut)) return 'server';
   if (status === 0) return 'connection';
   if (status === 401 || status === 408 || status === 429) return 'cluster';
   if (status === 403) return 'forbidden';

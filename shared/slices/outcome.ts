@@ -1,6 +1,6 @@
 /** Texts and rules for failed runs. The write-back uses them. */
 import { slicesComponent } from '#shared/kube/names.ts';
-import type { ApiFailure, EventSketch, ObjectReference, Service } from '#shared/kube/types.ts';
+import type { EventSketch, ObjectReference, Service } from '#shared/kube/types.ts';
 
 /** All errors of a run as one text: each once, in brackets if there are several (Q-30, Go's Aggregate). */
 export function joinErrors(errors: readonly string[]): string {
@@ -42,11 +42,6 @@ export const handedOverEvent = (service: Service, isToHub: boolean): EventSketch
 
 const handedOver = 'fleet-endpoints writes the slices by the annotation; the Endpoints and slices of the former writer are deleted';
 const handedBack = 'The Service has a selector again, and its slices are written for it; the slices of the opt-in are deleted';
-
-/** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
-export function isNamespaceTerminating(failure: ApiFailure): boolean {
-  return failure.causes.includes('NamespaceTerminating');
-}
 
 /** The error of a write that was refused (ES-55). `slice` is the name of the slice updated or deleted. */
 export const writeFailure = {

@@ -1,12 +1,11 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, failureOf, isRefusal } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, failureOf, isNamespaceTerminating, isRefusal } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
-import { isNamespaceTerminating } from '#shared/slices/outcome.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';

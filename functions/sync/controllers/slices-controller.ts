@@ -1,11 +1,11 @@
 /** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
-import { ClusterApiError, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isConflict, isNamespaceTerminating, isNotFound } from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
-import { isNamespaceTerminating, joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
+import { joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
 import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
@@ -103,7 +103,7 @@ async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePl
   for (const call of calls) {
     const error = await call();
     // A terminating namespace accepts no new objects and deletes the present ones (ES-61).
-    if (error?.verb === 'create' && error.cause instanceof ClusterApiError && isNamespaceTerminating(error.cause)) return undefined;
+    if (error?.verb === 'create' && isNamespaceTerminating(error.cause)) return undefined;
     if (error) return error;
   }
   observeFinalize(run, whole, plan);

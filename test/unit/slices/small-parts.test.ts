@@ -1,7 +1,8 @@
 /** Small pure functions of shared/slices: efficiency, quantities and names. */
 import { describe, expect, it } from 'vitest';
+import { ClusterApiError, isNamespaceTerminating } from '#shared/cluster-api/errors.ts';
 import { efficiency, type GroupCount } from '#shared/slices/efficiency.ts';
-import { isNamespaceTerminating, joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
+import { joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
 import { parseQuantity, toMilli } from '#shared/slices/quantity.ts';
 import { assignName, generateNamePrefix, sliceName } from '#shared/slices/slice-name.ts';
 import { carryOut, decide, input, only, pods, service } from './fixtures.ts';
@@ -137,8 +138,8 @@ describe('the messages of a run with errors', () => {
   });
 
   it('the messages of a run with errors are suppressed for a terminating namespace, with any status', () => {
-    expect(isNamespaceTerminating({ status: 403, causes: ['NamespaceTerminating'], message: '' })).toBe(true);
-    expect(isNamespaceTerminating({ status: 403, reason: 'Forbidden', causes: [], message: '' })).toBe(false);
+    expect(isNamespaceTerminating(new ClusterApiError('', { status: 403, causes: ['NamespaceTerminating'] }))).toBe(true);
+    expect(isNamespaceTerminating(new ClusterApiError('', { status: 403, reason: 'Forbidden' }))).toBe(false);
   });
 });
 
