@@ -37,12 +37,6 @@ export function nextCircuit(circuit: Circuit | undefined, { reason, retryAfterSe
   return { reason, failures, untilMs: nowMs + pauseSeconds * 1000 };
 }
 
-/** Returns the wait of the run that met the failure. It is at least the circuit's pause, with jitter. */
-export const secondsAfterFailure = ({ failures }: Circuit, { retryAfterSeconds }: ClusterFailure, random: number): number =>
-  retryAfterSeconds === undefined
-    ? requeueSeconds(requeueDefaults.circuitOpen, failures - 1, random)
-    : Math.max(1, Math.ceil(retryAfterSeconds * (1 + random)));
-
 /** Returns the share of work that may run after a recovery: 1/64 at once, doubled every 5 s, all of it after 30 s. The rest is requeued. */
 export const rampShare = (msSinceRecovery: number): number => Math.min(1, 2 ** (msSinceRecovery / 5000) / 64);
 

@@ -1,5 +1,5 @@
 import type { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit, secondsAfterFailure } from '#shared/clusters/circuit.ts';
+import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit } from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
@@ -8,9 +8,11 @@ import { requeueRun } from '../state/requeue.ts';
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
 export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
   const reason = reasonOf(error);
-  const failure = { reason, retryAfterSeconds: reason === 'throttled' ? error.retryAfterSeconds : undefined };
-  const next = nextCircuit(cluster.circuit, failure, deps.now());
-  const requeueAfterSeconds = secondsAfterFailure(next, failure, deps.random());
+  const retryAfterSeconds = reason === 'throttled' ? error.retryAfterSeconds : undefined;
+  const nowMs = deps.now();
+  const next = nextCircuit(cluster.circuit, { reason, retryAfterSeconds }, nowMs);
+  // At least the circuit's pause, with jitter.
+  const requeueAfterSeconds = Math.max(1, Math.ceil(((next.untilMs - nowMs) / 1000) * (1 + deps.random())));
   const { coalesceWithinSeconds } = deps.limits.requeue.circuitOpen;
   await openCircuit(deps.table, cluster, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });

@@ -8,7 +8,6 @@ import {
   nextCircuit,
   openCircuit,
   rampShare,
-  secondsAfterFailure,
 } from '#shared/clusters/circuit.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -32,13 +31,6 @@ it.each<readonly [string, Circuit | undefined, ReturnType<typeof failure>, Circu
   ['stays open as long as a throttling cluster asks', undefined, failure('throttled', 7), { reason: 'throttled', failures: 1, untilMs: 7_000 }],
 ])('the circuit %s', (_what, circuit, met, next) => {
   expect(nextCircuit(circuit, met, 0)).toEqual(next);
-});
-
-it('the run that has met a failure never comes back before the circuit lets a probe pass', () => {
-  for (const met of [failure('unreachable'), failure('throttled', 0.1), failure('throttled', 7)]) {
-    const next = nextCircuit(undefined, met, 0);
-    for (const random of [0, 0.5, 0.999]) expect(secondsAfterFailure(next, met, random) * 1000).toBeGreaterThanOrEqual(next.untilMs);
-  }
 });
 
 it('the load after a recovery doubles every 5 s, and is whole after 30 s', () => {
