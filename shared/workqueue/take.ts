@@ -7,7 +7,7 @@ import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
 import { controllersToRun, isLeased, latestGeneration, type WorkItem, type WorkLease } from './rules/item.ts';
-import { allAtLeaseEnd, delayUntil, isNewWork, retryAtLeaseEnd } from './rules/message.ts';
+import { allAtLeaseEnd, delayUntil, isNewWork } from './rules/message.ts';
 
 /** The lease of a service, and the controllers to run under it. */
 export interface Claim {
@@ -47,7 +47,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     if (controllers.length === 0) return { kind: 'nothing-owed' };
     const nowMs = deps.now();
     if (read.lease && isLeased(read, nowMs)) {
-      await waitForLeaseEnd(deps, { service, message, controllers, lease: read.lease, nowMs });
+      await waitForLeaseEnd(deps, { service, message, lease: read.lease, nowMs });
       return { kind: 'lease-busy' };
     }
     const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + deps.limits.sync.leaseMs };
@@ -61,19 +61,18 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
 interface Busy {
   readonly service: ServiceKey;
   readonly message: WakeUpMessage;
-  readonly controllers: readonly Controller[];
   readonly lease: WorkLease;
   /** A time before the lease expired, ms since the epoch. */
   readonly nowMs: number;
 }
 
 /** Sends a wake-up for the end of the lease, in case the holder dies before it covers the pending work. New work shares one wake-up. Each retry has its own. */
-async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, controllers, lease, nowMs }: Busy): Promise<void> {
+async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, lease, nowMs }: Busy): Promise<void> {
   deps.metrics.put('Bounced', 1, { cluster: service.cluster });
   const isNew = isNewWork(message);
   if (isNew && deps.leaseEndWakeUps.isPending(service, nowMs)) return;
   const seconds = leaseEndSeconds(lease.untilMs - nowMs);
-  const wakeUp = isNew ? allAtLeaseEnd(service, seconds, nowMs) : retryAtLeaseEnd(message, controllers, seconds, nowMs);
+  const wakeUp = isNew ? allAtLeaseEnd(service, seconds, nowMs) : delayUntil(message, nowMs + seconds * 1000, nowMs);
   await deps.queues(service.cluster, undefined).syncs.send([outgoing(wakeUp)]);
   if (isNew) deps.leaseEndWakeUps.sent(service, nowMs + seconds * 1000);
 }

@@ -1,6 +1,6 @@
 /** Creates every kind of wake-up with its due time. Other files do not create wake-ups. */
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from './item.ts';
 import { parseWorkName } from './work-kind.ts';
@@ -78,13 +78,6 @@ export function allAtLeaseEnd(
   const { cluster, namespace, name } = service;
   const message = { cluster, namespace, service: name, generation: latestGeneration, retryNumbers: newRetryNumbers };
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
-}
-
-/** Returns a retry at the end of a lease, for its controllers that still need to run. */
-export function retryAtLeaseEnd(message: WakeUpMessage, still: readonly Controller[], seconds: number, nowMs: number): Delayed {
-  const { latencyFromMs: _, delayedByBatch: __, ...rest } = message;
-  const retryNumbers = Object.fromEntries(still.map((c) => [c, message.retryNumbers[c]]));
-  return delayUntil({ ...rest, retryNumbers }, nowMs + seconds * 1000, nowMs);
 }
 
 /** Returns the wake-up after a failure or a requeued run. `requeues` is the number of requeued runs in a row, or 0 after a failure. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import { encodeWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
-import { allAtLeaseEnd, coalesce, delayUntil, newWork, retry, retryAtLeaseEnd, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { allAtLeaseEnd, coalesce, delayUntil, newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
 
 const nowMs = 1_000_000;
 const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
@@ -26,15 +26,6 @@ describe('wake-ups', () => {
   it('a wake-up for the end of a lease is for the latest generation then', () => {
     const { message, delaySeconds } = allAtLeaseEnd(service, 40, nowMs);
     expect([message.generation, message.dueMs, delaySeconds]).toEqual([latestGeneration, nowMs + 40_000, 40]);
-  });
-
-  it('a retry that meets a lease comes again for the controllers that still have reason to run', () => {
-    const message = retry({ cluster: 'c', namespace: 'ns', service: 'svc' }, 3, { endpoints: 4, slices: 2 }, 5);
-    expect(retryAtLeaseEnd(message, ['slices'], 40, nowMs).message).toMatchObject({
-      generation: 3,
-      retryNumbers: { slices: 2 },
-      requeues: 5,
-    });
   });
 
   it('a wake-up is delayed by SQS for 900 s at most, and knows when it is due', () => {

@@ -6,7 +6,8 @@ import { workKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
-import { wakeNow } from '#shared/workqueue/rules/message.ts';
+import { leaseEndSeconds } from '#shared/workqueue/rules/backoff.ts';
+import { retry, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { isHeld, takeWork } from '#shared/workqueue/take.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
@@ -40,7 +41,7 @@ async function workFor() {
   await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
   const message = readWakeUp(queues.syncs.waiting()[0]!.body) as WakeUpMessage;
   bounced.length = 0;
-  return { clock, table, deps, bounced, message };
+  return { clock, table, syncs: queues.syncs, deps, bounced, message };
 }
 
 it('a claim whose answer is lost is this worker’s, which does not wait for the end of its own lease', async () => {
@@ -48,6 +49,19 @@ it('a claim whose answer is lost is this worker’s, which does not wait for the
   const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 1) }, message);
   expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, controllers: ['endpoints', 'slices'] } });
   expect(bounced).toEqual([]);
+});
+
+it('a retry that meets a lease is sent again for the end of the lease, as it was', async () => {
+  const { clock, syncs, deps, message } = await workFor();
+  await takeWork(deps, message);
+  const before = syncs.waiting().length;
+  const again = retry(message, 1, { endpoints: 4, slices: 2 }, 5);
+  expect(await takeWork(deps, again)).toEqual({ kind: 'lease-busy' });
+  const [sent, ...more] = syncs.waiting().slice(before);
+  expect(more).toEqual([]);
+  const seconds = leaseEndSeconds(defaultLimits.sync.leaseMs);
+  expect(readWakeUp(sent?.body ?? '')).toEqual({ ...again, dueMs: clock.now + seconds * 1000 });
+  expect(sent?.visibleAt).toBe(clock.now + seconds * 1000);
 });
 
 it('a claim is held while a save ends before its lease does', async () => {
