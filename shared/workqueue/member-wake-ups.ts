@@ -33,15 +33,15 @@ export async function memberWakeUps(
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
   for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);
-  return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, id, clusterset.set))] : exports.all;
+  return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, { id, clusterset }))] : exports.all;
 }
 
-async function importWakeUps(table: Table, id: string, set: string): Promise<readonly WakeUp[]> {
+export async function importWakeUps(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
   const imports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, importWork(name)));
   await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
-    for await (const name of namesInSet(table, set, namespace)) add({ namespace, name });
+    for await (const name of namesInSet(table, clusterset.set, namespace)) add({ namespace, name });
   });
   // An import without exporters, which the set's index lacks, is withdrawn by its run (MC-83).
   for await (const made of objectNamesIn(store, 'ServiceImport', '')) add(made);

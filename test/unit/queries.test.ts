@@ -15,7 +15,7 @@ type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'bytes' | 'own list' | '
 
 const queries: Record<string, Bound> = {
   'functions/ingest/clusterset/clusterset-wakes.ts wakeExportsOnNodes': 'paged',
-  'functions/ingest/clusterset/zone-wakes.ts importsOfNewZones': 'paged',
+  'functions/ingest/clusterset/zone-wakes.ts hasNewZone': 'paged',
   'functions/ingest/inputs/input-list-page.ts readRange': 'own list',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
   'functions/ingest/wake-ups/selectors.ts selectorsOf': 'paged',

@@ -12,11 +12,12 @@ import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
+import { importWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from '../wake-ups/selectors.ts';
-import { importsOfNewZones } from './zone-wakes.ts';
+import { hasNewZone } from './zone-wakes.ts';
 
 /** Pods of one page: each may have 64 KB and its former labels, and four namespaces are read at a time. */
 const podsPerPage = 200;
@@ -87,7 +88,7 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
 async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
   const { deps, cluster, effects } = batch;
   const wake = (namespace: string, name: string, delaySeconds = 0): void => wakeUps.add(wakeUp(namespace, importWork(name), { delaySeconds }));
-  for (const { namespace, name } of await importsOfNewZones(batch)) wake(namespace, name);
+  if (await hasNewZone(batch)) for (const woken of await importWakeUps(deps.table, cluster)) wakeUps.add(woken);
   const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
   for (const { kind, record } of effects.pending) {
     const { namespace, name } = record;
