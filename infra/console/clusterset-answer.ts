@@ -86,7 +86,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const noEntries: SetEntries = { exportTexts: new Map(), winner: undefined, rubbish: [] };
+const noEntries: SetEntries = { exportTexts: new Map(), winner: undefined };
 
 /** Reads the Services of exports that are missing in the set, because they explain why. */
 async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {

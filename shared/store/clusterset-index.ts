@@ -17,8 +17,6 @@ export interface SetEntries {
   readonly exportTexts: ReadonlyMap<string, string>;
   /** Text of the sticky winner. */
   readonly winner: string | undefined;
-  /** Invalid items, with an unreadable text or another cluster's text. They are ignored, and `mendSet` deletes them. */
-  readonly rubbish: readonly Item[];
 }
 
 /** Returns the entries of a name by one strong read, so a merge sees every export that was written before its wake-up. */
@@ -26,23 +24,17 @@ export async function readSetEntries(table: Table, { set, namespace, name }: Set
   return entriesOf(await table.query(setOf(set, namespace), setRange(name)));
 }
 
+/** Ignores other kinds of entries, which a newer version may save. */
 function entriesOf(items: readonly Item[]): SetEntries {
-  const entries = items.map((item) => ({ ...partsOf(item.sk), item }));
-  const isSound = ({ entry, of, item }: (typeof entries)[number]): boolean => isWhole[entry ?? 'none'](of, item[textAttribute]);
-  const sound = entries.filter(isSound);
-  const textsOf = (wanted: Entry): ReadonlyMap<string, string> =>
-    new Map(sound.flatMap(({ entry, of, item }) => (entry === wanted ? [[of, item[textAttribute] as string] as const] : [])));
-  return {
-    exportTexts: textsOf('E'),
-    winner: textsOf('W').get(''),
-    rubbish: entries.filter((e) => !isSound(e)).map(({ item }) => item),
-  };
-}
-
-/** Deletes the invalid items that a run has read. An item that has changed meanwhile stays. */
-export async function mendSet(table: Table, { rubbish }: SetEntries): Promise<void> {
-  for (const { pk, sk, [textAttribute]: text } of rubbish)
-    await table.delete({ pk, sk }, text === undefined ? { absent: textAttribute } : { attribute: textAttribute, is: '=', value: text as string });
+  const exportTexts = new Map<string, string>();
+  let winner: string | undefined;
+  for (const { sk, [textAttribute]: text } of items) {
+    const { entry, of } = partsOf(sk);
+    if (typeof text !== 'string') continue;
+    if (entry === 'E') exportTexts.set(of, text);
+    if (entry === 'W') winner = text;
+  }
+  return { exportTexts, winner };
 }
 
 /** Yields the exported and formerly exported names of a namespace in order, without reading the texts of exports. */
@@ -50,7 +42,8 @@ export async function* namesInSet(table: Table, set: string, namespace: string):
   let last: string | undefined;
   for await (const sk of keysIn(table, setOf(set, namespace))) {
     const { name, entry } = partsOf(sk);
-    if (entry !== undefined && name !== last) yield name;
+    if (entry === undefined || name === last) continue;
+    yield name;
     last = name;
   }
 }
@@ -108,20 +101,4 @@ function partsOf(sk: string): { readonly name: string; readonly entry: Entry | u
   const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
   const isEntry = more.length === 0 && /^[EW]$/.test(entry) && (of === '') === (entry === 'W');
   return { name, entry: isEntry ? (entry as Entry) : undefined, of };
-}
-
-/** Returns true if the text is valid under the key. */
-const isWhole: { readonly [E in Entry | 'none']: (of: string, text: unknown) => boolean } = {
-  E: (cluster, text) => objectIn(text)?.['cluster'] === cluster,
-  W: (_, text) => objectIn(text) !== undefined,
-  none: () => false,
-};
-
-function objectIn(text: unknown): { readonly [field: string]: unknown } | undefined {
-  try {
-    const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-    return typeof value === 'object' && value !== null ? (value as { readonly [field: string]: unknown }) : undefined;
-  } catch {
-    return undefined;
-  }
 }

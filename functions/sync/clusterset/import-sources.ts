@@ -10,7 +10,7 @@ import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
-import { mendSet, type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
+import { type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 import { nodesOf } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
@@ -33,7 +33,6 @@ interface SourceMember extends ClusterState {
 
 export async function readSources(run: ClustersetRun, entries: SetEntries): Promise<Sources> {
   const { deps, cluster } = run;
-  await mendSet(deps.table, entries);
   const { exportTexts, winner } = entries;
   const members = (await concurrently(8, [...exportTexts.keys()], (id) => readMember(run, id))).flat();
   const exports = members.map(({ id }) => JSON.parse(exportTexts.get(id) as string) as ExportedService);

@@ -13,7 +13,7 @@ import { type ExportedService, settledWinner } from '#shared/clusterset/preceden
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
-import { mendSet, readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
+import { readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { forgetExportedPods, readExportedPods, type StoredExportedPods } from '#shared/store/exported-pods-record.ts';
 import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
@@ -39,7 +39,6 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
     readExportMark(deps.table, key, cluster.id),
     readExportedPods(deps.table, { ...store, namespace, name }),
   ]);
-  await mendSet(deps.table, entries);
   const [exportRecord, serviceRecord] = await Promise.all([
     readObject(store, 'ServiceExport', namespace, name),
     readObject(store, 'Service', namespace, name),

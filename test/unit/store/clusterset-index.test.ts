@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mendSet, namesInSet, readSetEntries, readSetNamespace, saveExportEntry, saveWinner } from '#shared/store/clusterset-index.ts';
+import { namesInSet, readSetEntries, readSetNamespace, saveExportEntry, saveWinner } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { clusterOfKey, setKey } from '#shared/store/keys.ts';
@@ -91,28 +91,23 @@ describe('the index of a set’s exports', () => {
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
     await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
-    const { exportTexts, winner, rubbish } = await readSetEntries(table, key);
-    expect([[...exportTexts.keys()], winner, rubbish]).toEqual([['c'], undefined, []]);
+    const { exportTexts, winner } = await readSetEntries(table, key);
+    expect([[...exportTexts.keys()], winner]).toEqual([['c'], undefined]);
     expect([...(await readSetEntries(table, theirs)).exportTexts.keys()]).toEqual(['b']);
     expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
   });
 
-  it('an entry that no run has made counts for nothing, and a run that meets it deletes it', async () => {
+  it('an entry of another kind, or without a text, counts for nothing', async () => {
     const table = memoryTable();
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b') });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'd'), f: exportEntryKey('c', 'another cluster’s') });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'I', 'd'), f: 'no JSON' });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'W'), f: 'null' });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'X', 'd') });
-    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd') });
-    const entries = await readSetEntries(table, key);
-    expect([[...entries.exportTexts.keys()], entries.winner]).toEqual([['c'], undefined]);
-    expect(entries.rubbish).toHaveLength(6);
-    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b'), f: exportEntryKey('b') });
-    await mendSet(table, entries);
-    const mended = await readSetEntries(table, key);
-    expect([[...mended.exportTexts.keys()], mended.rubbish]).toEqual([['b', 'c'], []]);
+    await table.put({ ...setKey('prod', 'shop', 'web', 'W') });
+    for (const kind of ['A', 'X']) await table.put({ ...setKey('prod', 'shop', 'web', kind, 'd'), f: exportEntryKey('d') });
+    await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd'), f: exportEntryKey('d') });
+    await table.put({ ...setKey('prod', 'shop', 'other', 'X', 'd'), f: exportEntryKey('d') });
+    const { exportTexts, winner } = await readSetEntries(table, key);
+    expect([[...exportTexts.keys()], winner]).toEqual([['c'], undefined]);
+    expect(await names(table)).toEqual(['web']);
   });
 
   it('a look through the names of a namespace reads no text of an export', async () => {
