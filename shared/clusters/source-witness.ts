@@ -4,8 +4,8 @@ import { hasSynced } from './first-lists.ts';
 import { hasRuns } from './mode.ts';
 import type { ClusterState } from './record.ts';
 
-/** Returns the facts without the answer of the cluster's API, which only sweep calls for this purpose. */
-export const witnessOf = (member: ClusterState): Omit<Witness, 'api'> => ({
+/** Returns the facts of the relay. Sweep also asks the cluster's API (functions/sweep/clusterset/source-steps.ts). */
+export const witnessOf = (member: ClusterState): Witness => ({
   isSynced: hasSynced(member),
   // A cluster that is being rebuilt counts as paused, because its snapshot is incomplete until its first lists are applied.
   isPaused: !hasRuns(member),

@@ -8,10 +8,11 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
-import { type IdentityAnswer, isFresh, isLookedAt, type SourceStep, stepSources } from '#shared/clusterset/source-state.ts';
+import { isFresh, isLookedAt } from '#shared/clusterset/source-state.ts';
 import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
 import { rotated, type SweepRun } from '../sweep-run.ts';
+import { type IdentityAnswer, type SourceStep, stepSources } from './source-steps.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
@@ -24,7 +25,7 @@ export async function checkSources(run: SweepRun, clusters: readonly ClusterReco
   const answers = await askSilent(run, sources);
   if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not')) await askControls(run, members, answers);
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
-    const steps = stepsOf(run.deps, ofSet, { answers, isWhole });
+    const steps = stepSources(ofSet, { answers, isWhole, nowMs: run.deps.now() });
     await run.each('saveSource', ofSet.filter(exports), async (source) => {
       const saved = await settle(run.deps, source, { step: steps.get(source.id) as SourceStep, answer: answers.get(source.id) });
       if (saved) now.push(saved);
@@ -97,27 +98,6 @@ async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<
   }
 }
 
-interface Found {
-  readonly answers: ReadonlyMap<string, IdentityAnswer>;
-  readonly isWhole: boolean;
-}
-
-function stepsOf({ now }: SweepDeps, members: readonly ClusterRecord[], { answers, isWhole }: Found): ReadonlyMap<string, SourceStep> {
-  const nowMs = now();
-  const steps = stepSources({
-    nowMs,
-    isWhole,
-    members: members.map((member) => {
-      const { id, source, clusterset } = member;
-      const witness = { ...witnessOf(member), api: answers.get(id) };
-      const { region } = clusterset;
-      const { state = 'fresh', sinceMs = nowMs, answers: isListed = false } = source ?? {};
-      return { source: { cluster: id, state, sinceMs, isListed }, witness, policy: clusterset, region };
-    }),
-  });
-  return new Map(steps.map((step) => [step.source.cluster, step]));
-}
-
 interface ToSettle {
   readonly step: SourceStep;
   readonly answer: IdentityAnswer | undefined;
@@ -133,7 +113,7 @@ const news = {
 async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: ToSettle): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
   const { source: before } = member;
-  const { state, sinceMs } = step.source;
+  const { state, sinceMs } = step;
   const answers = state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
   const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !hasAnswered(member));
   const wokenUpTo = isNews ? '' : before?.wokenUpTo;
@@ -154,7 +134,7 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
 }
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
-function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { source: { state }, heldFor }: SourceStep): void {
+function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { state, heldFor }: SourceStep): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });
   metrics.put('SourcesEvicted', state === 'evicted' ? 1 : 0, { cluster: id });
