@@ -471,6 +471,20 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
+  it('each family of a source counts by itself: the snapshot alone does not remove all endpoints of one (MC-74)', async () => {
+    const dual = service({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' });
+    const withIPs = (o: RawObject, ...ips: readonly string[]): RawObject =>
+      ({ ...o, status: { ...o.status, podIPs: ips.map((ip) => ({ ip })) } }) as RawObject;
+    const pods = Array.from({ length: 10 }, (_, i) => withIPs(pod(`more-${i}`, `10.2.1.${i + 1}`), `10.2.1.${i + 1}`, `fd00::${i + 1}`));
+    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: [dual, ...pods] }) });
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(22);
+    world.of('b').told = (o) => (o.kind === 'Pod' ? withIPs(o, (o.status as { podIP: string }).podIP) : o);
+    for (const p of pods) world.of('b').store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    await world.pass(10);
+    expect(seen(world, 'a')).toHaveLength(22);
+  });
+
   it('an API that never answers holds no run of an export or import for longer than two short calls', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }), c: exporter('10.3.0') });

@@ -71,8 +71,9 @@ type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;
 const ofSource = (slices: readonly EndpointSlice[], cluster: string): readonly EndpointSlice[] =>
   slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
 
-const addressesIn = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>
-  slices.flatMap((s) => s.endpoints ?? []).map(({ addresses }) => addresses[0] ?? '');
+/** By family and address, one for each endpoint. */
+const addressesIn = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly string[] =>
+  slices.flatMap((s) => (s.endpoints ?? []).map(({ addresses }) => `${s.addressType} ${addresses[0] ?? ''}`));
 
 interface ToConfirm {
   readonly sources: readonly ImportSource[];
