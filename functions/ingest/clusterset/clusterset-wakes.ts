@@ -1,6 +1,6 @@
 /** Returns the exports and imports to wake for the objects that a batch has written (docs/clusterset.md). A cluster outside of sets costs no read. */
 
-import { exportsAnything, importsAnything, isMember, mayExport } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -24,23 +24,12 @@ const podsPerPage = 200;
 
 /** `woken` are the services that the batch wakes for changes of their inputs. */
 export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
-  const batch = await asOfNow(given, woken);
+  // A switch since the batch read the cluster's record may have woken everything before the batch wrote its objects.
+  const batch = { ...given, cluster: (await readCluster(given.deps.table, given.cluster.id)) ?? given.cluster };
   const wakeUps = new WakeUps();
   if (exportsAnything(batch.cluster)) await wakeExports(batch, woken, wakeUps);
   if (importsAnything(batch.cluster)) await wakeImports(batch, wakeUps);
   return wakeUps.all;
-}
-
-/**
- * The batch read the cluster's record before it wrote its objects. A switch in between may have woken everything before these writes. The record is therefore read
- * again if a switch could concern an object of the batch.
- */
-async function asOfNow(batch: BatchContext, woken: readonly WakeUp[]): Promise<BatchContext> {
-  const { deps, cluster, effects } = batch;
-  const mayExportMore = isMember(cluster) && woken.some((w) => !mayExport(cluster, w.namespace));
-  const isOfSet = effects.pending.some(({ kind }) => kind === 'ServiceExport' || kind === 'ServiceImport' || kind === 'Namespace');
-  if (!mayExportMore && !isOfSet) return batch;
-  return { ...batch, cluster: (await readCluster(deps.table, cluster.id)) ?? cluster };
 }
 
 async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
