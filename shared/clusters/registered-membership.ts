@@ -2,7 +2,7 @@
  * The effect of a registration on the membership of a cluster in a set. Register writes the values of clusters.yaml. An operator can also switch imports and
  * the namespaces of exports. Such a switch stays until its value in clusters.yaml differs from the registration before.
  */
-import { sameJson } from '#shared/clusterset/same-json.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import { decodeMembership, exportsAnything, importsAnything, membershipAttributes, membershipNames } from './clusterset-membership.ts';
@@ -27,7 +27,7 @@ export function registeredMembership(known: Item | undefined, given: ClustersetM
   if (!given && !former) return { attributes: {}, membership: current, isChanged: false };
   const next = given ?? { ...noMembership, set: current.set };
   const membership = former ? merged(current, former, next) : next;
-  const isChanged = !sameJson(membership, current);
+  const isChanged = !isDeepStrictEqual(membership, current);
   if (membership.set !== current.set && (exportsAnything({ clusterset: current }) || importsAnything({ clusterset: current })))
     throw new RangeError(
       `it is in the clusterset ${current.set} and can't go to ${membership.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
@@ -37,7 +37,7 @@ export function registeredMembership(known: Item | undefined, given: ClustersetM
 }
 
 function merged(current: ClustersetMembership, former: ClustersetMembership, next: ClustersetMembership): ClustersetMembership {
-  const namespaces = sameJson(former.exports.namespaces, next.exports.namespaces) ? current.exports.namespaces : next.exports.namespaces;
+  const namespaces = isDeepStrictEqual(former.exports.namespaces, next.exports.namespaces) ? current.exports.namespaces : next.exports.namespaces;
   return {
     ...next,
     ...(former.imports === next.imports && switchOf(current)),

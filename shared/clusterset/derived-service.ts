@@ -1,5 +1,6 @@
 /** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
 
+import { isDeepStrictEqual } from 'node:util';
 import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
@@ -8,7 +9,6 @@ import type { Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOwnedByImport } from './import-ownership.ts';
 import type { MergedExports } from './merge.ts';
-import { sameJson } from './same-json.ts';
 
 export type DerivedServicePlan =
   | { readonly kind: 'unchanged' }
@@ -100,13 +100,13 @@ function isAsDrafted({ metadata, spec = {} }: Service, draft: DerivedDraft): boo
   const drafted = draft.spec;
   const { ports: _, ipFamilies, ...fields } = drafted;
   return (
-    sameJson(metadata.labels, draft.metadata.labels) &&
-    Object.entries(fields).every(([key, value]) => sameJson((spec as { readonly [key: string]: unknown })[key], value)) &&
-    (ipFamilies === undefined || sameJson(spec.ipFamilies, ipFamilies)) &&
-    sameJson(spec.sessionAffinityConfig?.clientIP, drafted.sessionAffinityConfig?.clientIP) &&
-    sameJson(spec.trafficDistribution, drafted.trafficDistribution) &&
+    isDeepStrictEqual(metadata.labels, draft.metadata.labels) &&
+    Object.entries(fields).every(([key, value]) => isDeepStrictEqual((spec as { readonly [key: string]: unknown })[key], value)) &&
+    (ipFamilies === undefined || isDeepStrictEqual(spec.ipFamilies, ipFamilies)) &&
+    isDeepStrictEqual(spec.sessionAffinityConfig?.clientIP, drafted.sessionAffinityConfig?.clientIP) &&
+    isDeepStrictEqual(spec.trafficDistribution, drafted.trafficDistribution) &&
     !spec.selector &&
     !spec.externalIPs?.length &&
-    sameJson(spec.ports ?? [], drafted.ports ?? [])
+    isDeepStrictEqual(spec.ports ?? [], drafted.ports ?? [])
   );
 }

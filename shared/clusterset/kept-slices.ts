@@ -1,4 +1,5 @@
 /** Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
@@ -7,7 +8,6 @@ import { sliceLabels } from '#shared/slices/labels.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { generateNamePrefix } from '#shared/slices/slice-name.ts';
-import { sameJson } from './same-json.ts';
 
 /**
  * `slices`: of one source, which `labels` name. Returns copies, with the same endpoints and ports, of the slices that a former derived Service owns. The
@@ -35,4 +35,4 @@ export function copiesFor(derived: Service, labels: Labels, slices: readonly End
 }
 
 const isCopy = (a: EndpointSlice, b: EndpointSlice): boolean =>
-  a.addressType === b.addressType && sameJson(a.endpoints, b.endpoints) && sameJson(a.ports, b.ports);
+  a.addressType === b.addressType && isDeepStrictEqual(a.endpoints, b.endpoints) && isDeepStrictEqual(a.ports, b.ports);

@@ -1,5 +1,6 @@
 /** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
 
+import { isDeepStrictEqual } from 'node:util';
 import { annotationDerivedService, importManagedBy } from '#shared/contract/clusterset-names.ts';
 import { annotationsOfOthers } from '#shared/kube/field-managers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
@@ -9,7 +10,6 @@ import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOurImport } from './import-ownership.ts';
 import type { MergedExports } from './merge.ts';
-import { sameJson } from './same-json.ts';
 
 /** An object of a kind to be written without what the API server gives it. */
 export interface ImportDraft {
@@ -71,7 +71,9 @@ function specOf({ spec: { ipFamilies: _, ...spec } }: MergedExports, derived: Se
 }
 
 const isAsDrafted = ({ metadata, spec }: ServiceImport, draft: ImportDraft): boolean =>
-  sameLabels(metadata.labels, draft.metadata.labels) && sameLabels(metadata.annotations, draft.metadata.annotations) && sameJson(spec, draft.spec);
+  sameLabels(metadata.labels, draft.metadata.labels) &&
+  sameLabels(metadata.annotations, draft.metadata.annotations) &&
+  isDeepStrictEqual(spec, draft.spec);
 
 /** Returns a status with every exporting cluster, even without a ready pod (MC-18). */
 export function importStatus({ clusters }: MergedExports): Required<Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'>> {
