@@ -76,7 +76,7 @@ export const metrics = {
   },
   ImportLatency: {
     unit: 'Milliseconds',
-    help: 'from the source relay’s observation of a change (plus its batch period) to the importer’s accepted write, with importBatchSeconds',
+    help: 'from the source relay’s observation of a change (plus its batch period) to the importer’s accepted write, with every wait of the import',
   },
   ExportsRefused: { unit: 'Count', help: 'runs of a ServiceExport that is not valid: its Valid condition has the reason' },
   ImportsBlocked: {

@@ -33,7 +33,7 @@ export function reportMetrics(
   if (waiting + failed.length === 0) {
     deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
     if (wrote === 0 || latencyFromMs === undefined) return;
-    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - latencyFromMs + imported.batchMs), { cluster });
+    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - latencyFromMs), { cluster });
     else reportLatency(deps, cluster, Math.max(0, endedMs - latencyFromMs));
   }
   for (const { error } of failed) deps.log.warn('sync failed', { ...key, error });

@@ -40,10 +40,8 @@ async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind
   const cluster = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
   const outcome = cluster ? await outcomeOfRun(deps, cluster, { ...attempt, runKind, written }) : ok;
-  // The latency of an import counts from its wake-up, without the wait for further changes of its export.
-  const batchMs = claim.message.delayedByBatch && cluster ? cluster.clusterset.importBatchSeconds * 1000 : 0;
-  const imported = { slices: written.slices, batchMs };
-  return { cluster, queues: cluster?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(runKind === runImport && { imported }) };
+  const imported = runKind === runImport ? written : undefined;
+  return { cluster, queues: cluster?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(imported && { imported }) };
 }
 
 /** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */

@@ -11,8 +11,8 @@ export interface RunResult extends FinishedRun {
   readonly server?: ServerState;
   readonly api?: ClusterApi;
   readonly inputs?: Inputs;
-  /** For an import: the number of written slices, and how long its wake-up waited for further changes, ms. */
-  readonly imported?: { readonly slices: number; readonly batchMs: number };
+  /** The number of written slices of an import. */
+  readonly imported?: { readonly slices: number };
   /** For the history: notes besides the outcomes, and the reason why the run was not admitted. */
   readonly notes?: readonly string[];
   readonly heldBack?: string | undefined;

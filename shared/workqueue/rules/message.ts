@@ -53,7 +53,7 @@ const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
 
 export const isNewWork = ({ retryNumbers }: WakeUpMessage): boolean => controllers.every((c) => retryNumbers[c] === 0);
 
-/** Returns a wake-up for both controllers, because a generation is for both. */
+/** Returns a wake-up for both controllers, because a generation is for both. Its latency has the wait of a paced wake-up, and not the batch period. */
 export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: number): Delayed {
   const delayMs = w.delaySeconds * 1000;
   const message: WakeUpMessage = {
@@ -64,7 +64,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
     retryNumbers: newRetryNumbers,
     dueMs: nowMs + delayMs,
     delayedByBatch: delayMs > 0,
-    ...(w.observedAtMs !== undefined && { latencyFromMs: w.observedAtMs + delayMs }),
+    ...(w.observedAtMs !== undefined && { latencyFromMs: w.observedAtMs + (w.pace ? 0 : delayMs) }),
   };
   return { message, delaySeconds: w.delaySeconds };
 }

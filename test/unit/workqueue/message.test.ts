@@ -23,6 +23,12 @@ describe('wake-ups', () => {
     });
   });
 
+  it('the latency of a paced wake-up counts its wait', () => {
+    const wakeUp = { namespace: 'ns', service: 'import:web', readFromApiServer: false, observedAtMs: nowMs - 20 };
+    const { message } = newWork('c', { ...wakeUp, delaySeconds: 30, pace: 'leads' }, latestGeneration, nowMs);
+    expect([message.latencyFromMs, message.dueMs]).toEqual([nowMs - 20, nowMs + 30_000]);
+  });
+
   it('a wake-up for the end of a lease is for the latest generation then', () => {
     const { message, delaySeconds } = allAtLeaseEnd(service, 40, nowMs);
     expect([message.generation, message.dueMs, delaySeconds]).toEqual([latestGeneration, nowMs + 40_000, 40]);
