@@ -5,6 +5,7 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { isHalfSilent } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { listImportReports } from '#shared/store/import-report.ts';
@@ -32,7 +33,7 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
 const takesPart = ({ record, exports, imports }: Member): boolean =>
   exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
 
-/** Bound on the pending work items that are read. A cluster with more is behind with all its imports. */
+/** Bound on the pending work items that are read, with those that wait for their turn. A cluster with more is behind with all its imports. */
 const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
@@ -42,7 +43,7 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     objectsIn({ table, cluster: record.id }, 'ServiceImport', ''),
     imports ? objectsIn({ table, cluster: record.id }, 'Namespace', '') : [],
     imports ? listImportReports(table, record.id) : [],
-    imports ? table.queryDirty(record.id, now, maxPending) : [],
+    imports ? table.queryDirty(record.id, now + maxDelaySeconds * 1000, maxPending) : [],
   ]);
   const keyed = <O extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(objects: readonly O[]) =>
     new Map(objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o] as const));

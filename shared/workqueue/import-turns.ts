@@ -1,7 +1,7 @@
 /** The budget of a cluster's imports in a worker (wake-pace.ts). Without it a storm of imports, or their resync, delays the cluster's own services. */
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { readWork } from './item-store.ts';
+import { postpone, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { controllersToRun } from './rules/item.ts';
 import { delayUntil } from './rules/message.ts';
@@ -24,12 +24,13 @@ const pacedBy = ({ cluster, latencyFromMs }: WakeUpMessage): Paced => ({ cluster
 export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Promise<boolean> {
   if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now())) return false;
   const { cluster, namespace, service: name } = message;
-  if (controllersToRun(message, await readWork(deps.table, { cluster, namespace, name })).length === 0) return true;
+  const service = { cluster, namespace, name };
+  if (controllersToRun(message, await readWork(deps.table, service)).length === 0) return true;
   const nowMs = deps.now();
-  const waitMs = Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;
-  const { delaySeconds, message: later } = delayUntil(message, nowMs + waitMs, nowMs);
-  const atTurn = { delaySeconds, message: { ...later, notBeforeMs: nowMs + waitMs } };
-  await deps.queues(message.cluster, undefined).syncs.send([outgoing(atTurn)]);
+  const turnMs = nowMs + Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;
+  const { delaySeconds, message: later } = delayUntil(message, turnMs, nowMs);
+  await deps.queues(message.cluster, undefined).syncs.send([outgoing({ delaySeconds, message: { ...later, notBeforeMs: turnMs } })]);
+  await postpone(deps.table, service, turnMs);
   deps.metrics.put('ImportsDelayed', 1, { cluster: message.cluster });
   return true;
 }

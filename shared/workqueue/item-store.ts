@@ -44,6 +44,11 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
   throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses a new generation: its attribute is damaged`);
 }
 
+/** Pending work whose wake-up waits until then becomes overdue only after it. */
+export async function postpone(table: Table, service: ServiceKey, untilMs: number): Promise<void> {
+  await table.update(workKey(service), { set: dirtySince(service, untilMs) }, { present: 'dirtyAt' });
+}
+
 /** Other callers win some conditional writes. More than this number fail only if none can succeed, as with an attribute of another type. */
 export const maxTries = 20;
 

@@ -439,6 +439,16 @@ describe('a change of a pod', () => {
     await isServedAtOnce(world);
   });
 
+  it('imports that wait for their turn are not overdue: sweep wakes none of them again', async () => {
+    const world = await owing({ importsOfWorker: 4 });
+    const record = await readCluster(world.table, 'a');
+    const wakeUps = record ? await memberWakeUps(world.table, record) : [];
+    await addWork({ table: world.table, now: () => world.nowMs }, world.of('a').queues.syncs, 'a', wakeUps);
+    await world.pass(400);
+    expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(40);
+    expect(world.metrics.get('SweepResends') ?? 0).toBe(0);
+  });
+
   it('a change of a pod does not wait behind the owed exports of its cluster', async () => {
     const world = await owing({ wakesOfNamespace: 4 });
     const record = await readCluster(world.table, 'b');
