@@ -7,9 +7,8 @@ import { concurrently } from '#shared/concurrently.ts';
 import { decodeObjectOf, isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
+import { importWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { say } from './printable.ts';
 import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,9 +30,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
   if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const imported = await importedNames(table, id, clusterset.set);
   // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
-  const toRun = (await memberWakeUps(table, (await readCluster(table, id)) as ClusterRecord)).filter(
-    ({ service }) => parseWorkName(service).kind === 'import',
-  );
+  const toRun = await importWakeUps(table, { id, clusterset });
   if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true })))
     throw new UsageError(`${id} was deregistered meanwhile`);
   await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listedNames(imported)}` : ''}`);
