@@ -4,10 +4,25 @@ import { X509Certificate } from 'node:crypto';
 import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
-import type { AuthConfig, ClusterConfig } from './config.ts';
+import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
 import { arn, asCdk, awsRegion, days, dnsLabel, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
-import { byType, checked, fields, flag, integer, known, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import {
+  byType,
+  checked,
+  fields,
+  flag,
+  integer,
+  known,
+  literal,
+  mapping,
+  oneOf,
+  optional,
+  required,
+  type Shape,
+  text,
+  withDefault,
+} from './yaml-shape.ts';
 
 /** Fits names of stacks, and of queues, which may have 80 characters. */
 const clusterId = known(matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/));
@@ -56,12 +71,22 @@ const auth = byType({
   }),
 }) as Shape<AuthConfig>;
 
+const labels = mapping('a mapping of at most 20 names to texts', (value) => {
+  const wrong = ([name, text]: [string, unknown]) => ![name, text].every((each) => typeof each === 'string' && /^[\w./-]{1,63}$/.test(each));
+  const needed = 'name and text of a label need 1 to 63 letters, digits, ".", "_", "/" or "-" each';
+  const problems = Object.entries(value)
+    .filter(wrong)
+    .map(([name, text]) => `${name} is ${JSON.stringify(text)}: ${needed}`);
+  return Object.keys(value).length > 20 ? [`${Object.keys(value).length} labels are given: at most 20 are allowed`] : problems;
+}) as Shape<Labels>;
+
 const concurrencyDefault = { ingest: 10, sync: 20 };
 
 export const clusterShape: Shape<ClusterConfig> = checked(
   fields(
     {
       id: required(clusterId, 'The id names the stack and the queues of the cluster. It can never change.'),
+      labels: withDefault(labels, {}, 'The console groups clusters by these labels, for example `env: prod`.'),
       mode: withDefault(
         oneOf('shadow', 'active', 'paused'),
         'shadow' as const,

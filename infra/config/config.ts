@@ -78,6 +78,8 @@ export interface VpcConfig {
 
 export interface ClusterConfig {
   readonly id: string;
+  /** For the console, which groups clusters by a label. */
+  readonly labels: Labels;
   /** The first one; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. */
   readonly mode: 'shadow' | 'active' | 'paused';
   /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
@@ -95,6 +97,8 @@ export interface ClusterConfig {
   readonly api?: ApiConfig | undefined;
   readonly relay: RelayConfig;
 }
+
+export type Labels = { readonly [name: string]: string };
 
 export interface ExportsConfig {
   readonly namespaces: readonly string[] | 'all';

@@ -43,6 +43,7 @@ export interface SeriesValues {
 
 export interface FleetRow {
   readonly cluster: string;
+  readonly labels: { readonly [name: string]: string };
   readonly mode: string;
   /** Kubernetes version of the API server; empty before a heartbeat has named it. */
   readonly version: string;

@@ -99,6 +99,8 @@ export interface HubInput {
 export interface ClusterInput {
   /** The id names the stack and the queues of the cluster. It can never change. Allowed: 1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-". */
   readonly id: string;
+  /** The console groups clusters by these labels, for example `env: prod`. Allowed: a mapping of at most 20 names to texts. @default {} */
+  readonly labels?: { readonly [key: string]: unknown };
   /** The cluster begins in this mode: `shadow` compares, `active` writes, `paused` does nothing. `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. @default "shadow" */
   readonly mode?: 'shadow' | 'active' | 'paused';
   /** The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back. @default "off" */

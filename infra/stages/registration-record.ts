@@ -13,12 +13,13 @@ export function registrationRecord(
   { clusterset: set }: Pick<HubConfig, 'clusterset'>,
   { urls, eventsArn, syncsArn }: RegisteredQueues,
 ) {
-  const { id, mode, optIn, settings } = cluster;
+  const { id, labels, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
   const clusterset = membershipOf(cluster, set);
   // Without `optIn: off`: a switch by hand then stays, and the first other value of clusters.yaml takes effect (shared/clusters/registration.ts).
   return {
     id,
+    ...(Object.keys(labels).length > 0 && { labels }),
     mode,
     ...(optIn !== 'off' && { optIn }),
     ...(clusterset && { clusterset }),

@@ -45,6 +45,8 @@ export interface ApiAccess {
 
 /** A cluster's record in parts. The module of each part has its attributes, decodes them and has a function for each change. */
 export interface ClusterRecord extends ClusterState {
+  /** For the console alone. */
+  readonly labels: { readonly [name: string]: string };
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
 }
@@ -124,6 +126,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     clusterset,
     source: decodeSource(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
+    labels: text(access, 'labels') ?? {},
     queues: text(access, 'queues'),
     api: text(access, 'api'),
     uid: (item['uid'] as string | undefined) ?? '',

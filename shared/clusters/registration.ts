@@ -14,6 +14,7 @@ import { keptMembership, registeredMembership } from './registered-membership.ts
 
 export interface Registration {
   readonly id: string;
+  readonly labels?: { readonly [name: string]: string };
   readonly mode: Mode;
   /** `off` if left out. */
   readonly optIn?: OptIn;
@@ -49,7 +50,11 @@ export async function registerCluster(table: Table, cluster: Registration, now =
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }
   const settings = JSON.stringify(cluster.settings ?? {});
-  const access = { ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }), ...(cluster.api && { api: JSON.stringify(cluster.api) }) };
+  const access = {
+    ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }),
+    ...(cluster.api && { api: JSON.stringify(cluster.api) }),
+    ...(cluster.labels && { labels: JSON.stringify(cluster.labels) }),
+  };
   const before = await table.get(metaKey(cluster.id));
   const { membership, attributes, isChanged: joins } = registeredMembership(before, cluster.clusterset);
   await noteImporter(table, cluster.id, membership);

@@ -273,7 +273,8 @@ describe('the service view', () => {
     await expect
       .poll(() => row.textContent(), { timeout: 20_000 })
       .toMatch(/^ledger-010\.244\.\d+\.\d+node-\dzone-\wreadyreadyEndpointsIPv4 slice ledger-\w+its Ready condition is True since/);
-    expect(await page.locator('.map figcaption').allTextContents()).toEqual(['zone-a 1/1 ready', 'zone-b 1/1 ready', 'zone-c 1/1 ready']);
+    expect(await page.locator('.map figcaption').allTextContents()).toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);
+    expect(await page.locator('.map .place').allTextContents()).toEqual(['zone-a 1/1 ready', 'zone-b 1/1 ready', 'zone-c 1/1 ready']);
     const facts = await page.locator('.facts').textContent();
     for (const label of ['Writer', 'Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
     expect(await page.title()).toBe('payments/ledger · Services · Fleet endpoints');
@@ -426,6 +427,23 @@ describe('the table of the fleet', () => {
     await page.locator('#fleet-filter').selectOption('need attention');
     await expect.poll(() => page.locator('.fleet tbody th').allTextContents()).toEqual(['c-777']);
     await picture(page, 'fleet-of-1000');
+    await page.close();
+  });
+
+  it('the clusters are grouped by a label, with the number of clusters that need attention', async () => {
+    const { page, faults } = await openPage(browser, url);
+    const [row] = (await (await fetch(`${url}/api/fleet`)).json()) as readonly object[];
+    const labelled = [{ env: 'prod' }, { env: 'dev', team: 'shop' }, {}, { env: 'prod' }];
+    const rows = labelled.map((labels, i) => ({ ...row, cluster: `c-${i}`, labels, heartbeatAge: i === 3 ? 600 : 1 }));
+    await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
+    await page.goto(`${url}/#/fleet`);
+    await page.getByLabel('Group by').selectOption('env');
+    const heads = ['dev: 1', 'c-1', 'no env: 1', 'c-2', 'prod: 2, 1 need attention', 'c-0', 'c-3'];
+    await expect.poll(() => page.locator('.fleet tbody th').allTextContents()).toEqual(heads);
+    await picture(page, 'fleet-by-label');
+    await page.locator('#fleet-search').fill('team=shop');
+    await expect.poll(() => page.locator('.fleet tbody th').allTextContents()).toEqual(['dev: 1', 'c-1']);
+    expect(faults).toEqual([]);
     await page.close();
   });
 });

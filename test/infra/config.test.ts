@@ -33,6 +33,13 @@ describe('the clusters file', () => {
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 
+  it('reads labels, and reports a text that is none', () => {
+    const withLabels = (labels: string): string => `hub: {}\nclusters:\n  - { id: a, labels: ${labels}, ${relay} }`;
+    expect(parseConfig('clusters.yaml', withLabels('{ env: prod, team: a/b }')).clusters[0]!.labels).toEqual({ env: 'prod', team: 'a/b' });
+    expect(problems(withLabels('{ env: true }'))).toEqual([expect.stringContaining('labels: env is true: name and text of a label need 1 to 63')]);
+    expect(problems(withLabels('[ prod ]'))).toEqual([expect.stringContaining('a mapping of at most 20 names to texts is needed')]);
+  });
+
   it('takes anchors and aliases, as files of large fleets have them', () => {
     const aliased = `hub: {}\nclusters:\n  - { id: a, relay: &relay { identity: { type: pod-identity, clusterName: c } } }\n  - { id: b, relay: *relay }`;
     const [first, second] = parseConfig('clusters.yaml', aliased).clusters;
@@ -173,7 +180,7 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     [
       'an unknown key',
       cluster('moode: shadow'),
-      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, mode, optIn, imports, exports, region, settings, concurrency, alarms, api, relay are allowed',
+      'clusters.yaml:5:5: clusters[0]: unknown key "moode": id, labels, mode, optIn, imports, exports, region, settings, concurrency, alarms, api, relay are allowed',
     ],
     ['a missing key', 'hub: {}\nclusters:\n  - id: a', 'clusters.yaml:3:5: clusters[0]: relay is missing'],
     [

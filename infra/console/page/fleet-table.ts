@@ -10,6 +10,8 @@ import { durationText, valueText } from './format.ts';
 import { hashOf } from './route.ts';
 import { searchField } from './search-field.ts';
 
+const ungrouped = 'nothing';
+
 /** Number of rows shown. A row is a card on a phone. */
 const shown = matchMedia('(max-width: 760px)').matches ? 10 : 50;
 
@@ -52,6 +54,11 @@ const filters: readonly { readonly title: string; readonly isShown: (row: FleetR
   { title: 'paused', isShown: ({ mode }) => mode.startsWith('paused') },
 ];
 
+const labelsText = ({ labels }: FleetRow): string =>
+  Object.entries(labels)
+    .map(([name, text]) => `${name}=${text}`)
+    .join(' ');
+
 interface DrawnRow {
   readonly element: HTMLElement;
   readonly cells: readonly HTMLElement[];
@@ -66,6 +73,10 @@ export function fleetTable() {
   const search = searchField('fleet-search', 'name, mode or version', draw);
   const filter = h('select', { id: 'fleet-filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
   filter.addEventListener('change', draw);
+  const grouping = h('select', { id: 'fleet-groups' }, h('option', { value: ungrouped }, ungrouped));
+  grouping.addEventListener('change', draw);
+  const groupField = h('div', { class: 'field', hidden: '' }, h('label', { for: 'fleet-groups' }, 'Group by'), grouping);
+  const groupRows = new Map<string, HTMLElement>();
   const count = h('span', { class: 'note', role: 'status' });
   const more = h('p', { class: 'empty', hidden: '' });
   const heads = titles.map((title, i) => {
@@ -80,17 +91,21 @@ export function fleetTable() {
   const body = h('tbody');
   const caption = h('caption', { class: 'visually-hidden' }, 'Clusters, errors and latency of the last five minutes');
   const table = h('table', { class: 'list fleet' }, caption, h('thead', {}, h('tr', {}, ...heads)), body);
-  const fields = [search.element, h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter)];
+  const fields = [search.element, h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter), groupField];
   const heading = h('div', { class: 'heading' }, h('h2', { id: 'clusters' }, 'Clusters'), count, ...fields);
   const element = h('section', { class: 'row', 'aria-labelledby': 'clusters' }, heading, h('div', { class: 'panel' }, table, more));
 
   function draw(): void {
     const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
-    const found = all.filter((r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit}`));
-    const visible = sorted(found).slice(0, shown);
+    const found = all.filter((r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit} ${labelsText(r)}`));
+    const groups = [...Map.groupBy(sorted(found), groupOf)].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+    const visible = groups.flatMap(([, rows]) => rows).slice(0, shown);
     for (const [i, head] of heads.entries()) head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
     for (const row of visible) fill(row);
-    const elements = visible.map((row) => rowOf(row.cluster).element);
+    const elements = groups.flatMap(([group, of]) => {
+      const rows = of.filter((row) => visible.includes(row)).map((row) => rowOf(row.cluster).element);
+      return rows.length > 0 && grouping.value !== ungrouped ? [groupRow(group, of), ...rows] : rows;
+    });
     if (elements.length !== body.children.length || elements.some((e, i) => body.children[i] !== e)) {
       const focused = document.activeElement;
       body.replaceChildren(...elements);
@@ -99,6 +114,27 @@ export function fleetTable() {
     setText(count, found.length === all.length ? all.length.toLocaleString('en') : `${found.length} of ${all.length}`);
     more.hidden = found.length <= shown;
     setText(more, `${(found.length - shown).toLocaleString('en')} more: the search finds them.`);
+  }
+
+  const groupOf = ({ labels }: FleetRow): string => (grouping.value === ungrouped ? '' : (labels[grouping.value] ?? `no ${grouping.value}`));
+
+  function groupRow(group: string, of: readonly FleetRow[]): HTMLElement {
+    const row = groupRows.get(group) ?? h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: String(titles.length) }));
+    groupRows.set(group, row);
+    const unwell = of.filter((each) => problemsOf(each, durationText).length > 0).length;
+    setText(row.firstElementChild as HTMLElement, `${group}: ${of.length.toLocaleString('en')}${unwell > 0 ? `, ${unwell} need attention` : ''}`);
+    return row;
+  }
+
+  /** Offers each label that a cluster has. The choice stays. */
+  function offerGroups(): void {
+    const names = [...new Set(all.flatMap(({ labels }) => Object.keys(labels)))].sort();
+    groupField.hidden = names.length === 0;
+    const offered = [...grouping.options].slice(1).map(({ value }) => value);
+    if (names.join() === offered.join()) return;
+    const chosen = grouping.value;
+    grouping.replaceChildren(...[ungrouped, ...names].map((name) => h('option', { value: name }, name)));
+    grouping.value = names.includes(chosen) ? chosen : ungrouped;
   }
 
   const isDescending = (): boolean => (columns[sortedBy - 1]?.value !== undefined) !== isReversed;
@@ -135,6 +171,7 @@ export function fleetTable() {
     element,
     async refresh(): Promise<readonly FleetRow[]> {
       all = await ask<readonly FleetRow[]>('/api/fleet');
+      offerGroups();
       draw();
       return all;
     },

@@ -1,16 +1,20 @@
-/** A picture of a Service: a square for each pod, by zone, or by cluster for an import. The colour is the pod's state in the slices. */
+/** A picture of a Service: its slices, the zones or exporting clusters of each, and a square for each pod. The colour is the pod's state in the slice. */
 import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts';
 import { h } from './dom.ts';
 import { type Look, lookOf } from './place-badge.ts';
 
 interface Square {
+  /** Name and family of the slice. Empty if the squares of an import are grouped by cluster alone. */
+  readonly slice: string;
   readonly group: string;
   readonly look: Look;
   readonly title: string;
 }
 
+const inNoSlice = 'in no slice';
+
 export function podMap() {
-  const element = h('section', { class: 'panel map', 'aria-label': 'Pods by place', hidden: '' });
+  const element = h('section', { class: 'panel map', 'aria-label': 'Pods by slice and place', hidden: '' });
   let drawn = '';
   return {
     element,
@@ -20,34 +24,49 @@ export function podMap() {
       const text = JSON.stringify(squares);
       if (text === drawn) return;
       drawn = text;
-      const groups = [...Map.groupBy(squares, (s) => s.group)].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
-      element.replaceChildren(...groups.map(([name, of]) => figure(name, of)));
+      element.replaceChildren(...grouped(squares, 'slice').map(([slice, of]) => figure(slice, of)));
     },
   };
 }
 
-function figure(name: string, squares: readonly Square[]): HTMLElement {
-  const ready = squares.filter((s) => s.look === 'good').length;
-  const caption = h('figcaption', {}, name, h('span', { class: 'note' }, ` ${ready}/${squares.length} ready`));
-  return h('figure', {}, caption, h('ul', { class: 'squares' }, ...squares.map(square)));
+/** Returns the groups by name. Pods without a slice are last. */
+function grouped(squares: readonly Square[], by: 'slice' | 'group'): readonly (readonly [string, readonly Square[]])[] {
+  const isLast = (name: string): number => Number(name === inNoSlice);
+  return [...Map.groupBy(squares, (s) => s[by])].sort(([a], [b]) => isLast(a) - isLast(b) || a.localeCompare(b, 'en', { numeric: true }));
+}
+
+function figure(slice: string, squares: readonly Square[]): HTMLElement {
+  const groups = grouped(squares, 'group').map(([name, of]) =>
+    h('div', {}, ...(name ? [h('div', { class: 'place' }, name, ready(of))] : []), h('ul', { class: 'squares' }, ...of.map(square))),
+  );
+  return h('figure', {}, ...(slice ? [h('figcaption', {}, slice, ready(squares))] : []), h('div', { class: 'places' }, ...groups));
+}
+
+function ready(squares: readonly Square[]): HTMLElement {
+  return h('span', { class: 'note' }, ` ${squares.filter((s) => s.look === 'good').length}/${squares.length} ready`);
 }
 
 const square = ({ look, title }: Square): HTMLElement => h('li', { class: `square ${look}`, title }, h('span', { class: 'visually-hidden' }, title));
 
+/** A pod has a square in each slice that lists it. A selected pod without a slice has one too, with the reason. */
 function ofPods({ pods, saved }: Explanation): readonly Square[] {
-  const places = new Map(saved.map((a) => [a.pod, a.zone || a.node || 'no zone']));
-  return pods
-    .filter((p) => p.relation === 'selected' || places.has(p.pod))
-    .map((pod) => ({
-      group: places.get(pod.pod) ?? 'not listed',
-      look: lookOfPod(pod),
-      title: `${pod.pod}: ${(pod.slices[0] ?? pod.endpoints).why}`,
-    }));
+  const listed = Map.groupBy(
+    saved.filter((a) => a.object !== 'Endpoints'),
+    (a) => a.pod,
+  );
+  return pods.flatMap((pod) => {
+    const addresses = listed.get(pod.pod) ?? [];
+    if (addresses.length === 0) return pod.relation === 'selected' ? [squareOf(pod, inNoSlice, '', '')] : [];
+    return addresses.map(({ object, address, zone, node }) => squareOf(pod, object, zone || node || 'no zone', address));
+  });
 }
 
-const lookOfPod = ({ endpoints, slices }: PodExplanation): Look => lookOf((slices[0] ?? endpoints).place);
+function squareOf(pod: PodExplanation, slice: string, group: string, address: string): Square {
+  const { place, why } = pod.slices.find((s) => s.addresses.includes(address)) ?? pod.slices[0] ?? pod.endpoints;
+  return { slice, group, look: lookOf(place), title: `${pod.pod}: ${why}` };
+}
 
 const ofSources = ({ clusterset }: Explanation): readonly Square[] =>
   (clusterset?.sources ?? []).flatMap(({ cluster, pods }) =>
-    pods.map(({ pod, place, why }) => ({ group: cluster, look: lookOf(place), title: `${pod}: ${why}` })),
+    pods.map(({ pod, place, why }) => ({ slice: '', group: cluster, look: lookOf(place), title: `${pod}: ${why}` })),
   );

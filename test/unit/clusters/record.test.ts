@@ -20,6 +20,16 @@ it('registering again changes settings, and neither the mode nor since when', as
   expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 6000 }, settings: { batchPeriodSeconds: 2 } });
 });
 
+it('registering again replaces the labels', async () => {
+  const table = memoryTable();
+  await registerCluster(table, { id: 'c', labels: { env: 'dev', team: 'shop' }, mode: 'shadow' });
+  expect(await readCluster(table, 'c')).toMatchObject({ labels: { env: 'dev', team: 'shop' } });
+  await registerCluster(table, { id: 'c', labels: { env: 'prod' }, mode: 'shadow' });
+  expect((await readCluster(table, 'c'))?.labels).toEqual({ env: 'prod' });
+  await registerCluster(table, { id: 'c', mode: 'shadow' });
+  expect((await readCluster(table, 'c'))?.labels).toEqual({});
+});
+
 it('a pause remembers that the cluster was active, however often it is paused, until it is in another mode', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'shadow' }, 5000);

@@ -82,6 +82,7 @@ describe('the console’s API', () => {
     expect(body).toEqual([
       {
         cluster: 'a',
+        labels: {},
         mode: 'active',
         version: '',
         heartbeatAge: null,

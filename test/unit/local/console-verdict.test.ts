@@ -7,7 +7,18 @@ import { annotationSelector } from '#shared/kube/names.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 
 const row = (more: Partial<FleetRow> = {}): FleetRow => ({
-  ...{ cluster: 'a', mode: 'active', version: 'v1.37.2', heartbeatAge: 5, oldestDirty: 0, p50: 90, p99: 300, errors: 0, circuit: 'closed' },
+  ...{
+    cluster: 'a',
+    labels: {},
+    mode: 'active',
+    version: 'v1.37.2',
+    heartbeatAge: 5,
+    oldestDirty: 0,
+    p50: 90,
+    p99: 300,
+    errors: 0,
+    circuit: 'closed',
+  },
   ...{ differences: 0, withoutWriter: 0, ...more },
 });
 const seconds = (n: number): string => `${n} s`;
