@@ -28,13 +28,11 @@ export interface SourceQueue extends MessageQueue {
 /** The queue refused a message permanently (the sender's fault), or after all attempts. It may have accepted other messages. */
 export class SendError extends Error {
   override readonly name = 'SendError';
-  readonly code: string;
   /** Messages that the queue will never accept, because they are too large or contain characters that it refuses. */
   readonly refused: readonly OutgoingMessage[];
 
-  constructor(message: string, { code, refused = [] }: { readonly code: string; readonly refused?: readonly OutgoingMessage[] }) {
+  constructor(message: string, refused: readonly OutgoingMessage[]) {
     super(message);
-    this.code = code;
     this.refused = refused;
   }
 }

@@ -1,6 +1,7 @@
 /** A standard queue of SQS, which delivers messages in any order and sometimes twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
@@ -31,9 +32,9 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
       const forGood = Failed.filter((f) => f.SenderFault && ofTheMessage.test(f.Code ?? ''));
       const ours = forGood[0] ?? Failed.find((f) => f.SenderFault);
       if (ours || attempt >= attempts) {
-        const { Code: code = 'Unknown', Message = '' } = ours ?? first;
+        const { Code = 'Unknown', Message = '' } = ours ?? first;
         const refused = forGood.map((f) => left[Number(f.Id)] as OutgoingMessage);
-        throw new SendError(`${queueUrl} refused a message ${attempt} times: ${code} ${Message}`.trimEnd(), { code, refused });
+        throw new SendError(`${queueUrl} refused a message ${attempt} times: ${Code} ${Message}`.trimEnd(), refused);
       }
       left = Failed.map((f) => left[Number(f.Id)] as OutgoingMessage);
       await sleep(random() * Math.min(5_000, 50 * 2 ** attempt));
@@ -42,17 +43,7 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
 
   return {
     async send(messages) {
-      const batches = pack(messages);
-      let failure: { readonly cause: unknown } | undefined;
-      async function lane(): Promise<void> {
-        for (let batch = batches.shift(); batch && !failure; batch = batches.shift()) {
-          await sendBatch(batch).catch((cause) => {
-            failure ??= { cause };
-          });
-        }
-      }
-      await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, lane));
-      if (failure) throw failure.cause;
+      await concurrently(concurrency, pack(messages), sendBatch);
     },
     async comeBack(messages) {
       for (let from = 0; from < messages.length; from += 10) {

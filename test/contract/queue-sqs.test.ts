@@ -41,7 +41,7 @@ it('the queue sends only refused messages again, after growing waits', async () 
 
 it("gives up at once on the sender's own fault", async () => {
   const sqs = fakeSqs((body) => (body === 'm1' ? { code: 'InvalidMessageContents', senderFault: true } : undefined));
-  await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({ name: 'SendError', code: 'InvalidMessageContents' });
+  await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({ name: 'SendError', message: expect.stringContaining('InvalidMessageContents') });
   expect(sqs.sizes).toEqual([3]);
 });
 
@@ -56,7 +56,7 @@ it('the error names the messages that the queue will never accept, and no others
   const error = await sqs.queue.send(messages(6)).catch((e: unknown) => e);
   expect((error as SendError).refused).toEqual([{ body: 'm1' }, { body: 'm3' }]);
   const denied = fakeSqs((body) => (body === 'm0' ? refusals['m4'] : undefined));
-  await expect(denied.queue.send(messages(2))).rejects.toMatchObject({ code: 'AccessDenied', refused: [] });
+  await expect(denied.queue.send(messages(2))).rejects.toMatchObject({ message: expect.stringContaining('AccessDenied'), refused: [] });
 });
 
 it('gives up on a message that is refused again and again', async () => {

@@ -28,7 +28,7 @@ function outbox({ sendMs = 10, ...relay }: Partial<RelayLimits> & { readonly sen
       if (queue.refuse) throw new Error('out of reach');
       const refused = messages.filter((m) => queue.never(decodeMessage(m.body) as LiveMessage));
       sent.push(...messages.filter((m) => !refused.includes(m)).map((m) => decodeMessage(m.body) as LiveMessage));
-      if (refused.length > 0) throw new SendError('refused', { code: 'InvalidParameterValue', refused: refused.slice(0, 1) });
+      if (refused.length > 0) throw new SendError('refused', refused.slice(0, 1));
     },
   };
   const box = new Outbox({ queue, clock, log: quiet, meter, limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...relay } } }, header);
