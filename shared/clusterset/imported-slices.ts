@@ -20,7 +20,7 @@ import { evictable, type SourceState } from './source-state.ts';
 export interface ImportSource {
   readonly cluster: string;
   readonly state: SourceState;
-  /** Undefined: not read, so the slices stay. Of a silent source it counts in a cluster without its slices alone. */
+  /** Undefined: not read, so the slices stay. The pods of a silent source count in a cluster without its slices alone. */
   readonly exported?: ExportedPods;
   readonly podCidrs: readonly Cidr[] | undefined;
 }

@@ -68,8 +68,8 @@ async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExport
 }
 
 /**
- * A silent source has what the snapshot has of it, for an importing cluster without its slices: one that has just joined, or where a user has deleted the
- * import. The endpoints may be dead, as those in the other importers.
+ * A silent source gets its last known pods, for an importing cluster without its slices: the cluster has just joined, or a user has deleted the import.
+ * The endpoints may be dead, as those in the other importers.
  */
 function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
   const podCidrs = member.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
