@@ -117,7 +117,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
   'functions/relay': {
     '.': ['reflector', 'outbox', 'projection', 'election', 'source', 'runtime'],
     reflector: ['outbox', 'projection', 'election', 'source', 'runtime'],
-    outbox: ['projection', 'source', 'runtime'],
+    outbox: ['projection', 'runtime'],
     projection: ['source', 'runtime'],
     election: ['source', 'runtime'],
     source: ['runtime'],
