@@ -1,6 +1,7 @@
 /** The first phase of a batch, for one message: it writes the entries and collects the follow-up work in `effects`. */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { isInput } from '#shared/kube/types.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { type Events, type InputListPart, type LiveInputs, readEvents } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
@@ -60,5 +61,4 @@ async function applyLiveInputs(context: MessageContext, message: LiveInputs): Pr
   });
 }
 
-const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(m: M): m is Extract<M, LiveInputs | InputListPart> =>
-  m.kind !== 'Endpoints' && m.kind !== 'EndpointSlice';
+const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(m: M): m is Extract<M, LiveInputs | InputListPart> => isInput(m.kind);

@@ -1,6 +1,6 @@
 /** A session: one view of the cluster, with its outbox, reflectors and heartbeats (relay.ts). */
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
-import { clustersetKinds, inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { clustersetKinds, isInput, type Kind, kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type HeartbeatMessage, messageVersion } from '#shared/queue/messages.ts';
 import { NotLeading } from './outbox/delivery.ts';
@@ -47,7 +47,7 @@ export class Session {
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
     const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, deps.limits.relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
-      const ofKind = (inputKinds as readonly Kind[]).includes(kind) ? resyncMs : outputsResyncMs;
+      const ofKind = isInput(kind) ? resyncMs : outputsResyncMs;
       return new Reflector(kind, reflectorDeps, { firstListVersion, resyncMs: ofKind });
     });
     const optional = clusterset ? clustersetKinds : [];

@@ -59,6 +59,7 @@ export type OutputKind = 'Endpoints' | 'EndpointSlice';
 export type ClustersetKind = 'Namespace' | 'ServiceExport' | 'ServiceImport';
 export const inputKinds: readonly Exclude<InputKind, ClustersetKind>[] = ['Service', 'Pod', 'Node'];
 export const outputKinds: readonly OutputKind[] = ['Endpoints', 'EndpointSlice'];
+export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice';
 export const kinds: readonly CoreKind[] = [...inputKinds, ...outputKinds];
 export const clustersetKinds: readonly ClustersetKind[] = ['Namespace', 'ServiceExport', 'ServiceImport'];
 export const allKinds: readonly Kind[] = [...kinds, ...clustersetKinds];

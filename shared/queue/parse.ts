@@ -10,7 +10,7 @@ import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
-import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
+import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
 import { maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
@@ -181,12 +181,11 @@ export function checkEntries<E extends Entry>(
   kind: Kind,
   entries: readonly E[],
 ): { readonly accepted: readonly E[]; readonly refused: readonly RefusedEntry[] } {
-  const isOutput = kind === 'Endpoints' || kind === 'EndpointSlice';
-  const check = fields({ ...entryHeader(kind), ...(isOutput ? output : { projection: optional(projectionText(kind)) }) });
+  const check = fields({ ...entryHeader(kind), ...(isInput(kind) ? { projection: optional(projectionText(kind)) } : output) });
   const accepted: E[] = [];
   const refused: RefusedEntry[] = [];
   for (const entry of entries) {
-    const reason = check(entry, 'entry') ?? (isOutput ? undefined : reasonAgainstObject(kind, entry));
+    const reason = check(entry, 'entry') ?? (isInput(kind) ? reasonAgainstObject(kind, entry) : undefined);
     const [namespace = '', name = ''] = [entry.namespace, entry.name].map((text: unknown) => (typeof text === 'string' ? text : ''));
     if (reason === undefined) accepted.push(entry);
     else refused.push({ namespace, name, entry, reason });

@@ -6,7 +6,7 @@
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
-import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -22,7 +22,7 @@ import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
-import { type Kind, kinds } from '#shared/kube/types.ts';
+import { isInput, type Kind, kinds } from '#shared/kube/types.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { NamespacePods, type Pods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -5,7 +5,7 @@
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isOwnImportWrite } from '#functions/relay/projection/own-write.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
@@ -23,7 +23,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
-import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
+import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { encodeParts } from '#shared/queue/list-parts.ts';

@@ -2,7 +2,7 @@
  * Reads the records of the objects in small live messages at the same time as the cluster's record. A stale read is harmless: it fails the condition of the
  * write, and the record is read again. Each message is parsed again when it is applied.
  */
-import type { InputKind } from '#shared/kube/types.ts';
+import { type InputKind, isInput } from '#shared/kube/types.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
 import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
 import type { IngestDeps } from './ingest-deps.ts';
@@ -23,7 +23,7 @@ export function prefetchObjects(deps: IngestDeps, cluster: string, records: read
   const store = { table: deps.table, cluster };
   for (const { body } of records) {
     const message = body.length <= maxBodyLength ? readable(deps, body) : undefined;
-    if (message?.type !== 'live' || message.cluster !== cluster || message.kind === 'Endpoints' || message.kind === 'EndpointSlice') continue;
+    if (message?.type !== 'live' || message.cluster !== cluster || !isInput(message.kind)) continue;
     const { kind } = message;
     for (const { namespace, name } of message.entries) {
       if (reads.size >= maxObjects) break;

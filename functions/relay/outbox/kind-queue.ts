@@ -1,8 +1,7 @@
 /** The outbox of one kind: entries that wait, and the version up to which the kind has been read. */
-import type { Kind } from '#shared/kube/types.ts';
+import { isInput, type Kind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import type { Entry } from '#shared/queue/messages.ts';
-import { isInput } from '../projection/entries.ts';
 
 export interface Pending {
   readonly key: string;

@@ -2,7 +2,7 @@ import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
 import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import type { EndpointSlice, Endpoints, InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, InputKind, OutputKind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
@@ -13,8 +13,6 @@ export type Outputs = 'metadata' | 'full';
 
 /** "namespace/name", "/name" for nodes: the order of objects in a list. */
 export const relayKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-
-export const isInput = (kind: Kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice';
 
 /**
  * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block

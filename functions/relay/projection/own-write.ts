@@ -1,8 +1,7 @@
-import type { Kind } from '#shared/kube/types.ts';
+import { isInput, type Kind } from '#shared/kube/types.ts';
 import type { Entry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
-import { isInput } from './entries.ts';
 
 /**
  * Returns true if a hub wrote this state of an output. Returns false for a deletion, which does not name its client, and for an output that is sent whole in

@@ -1,10 +1,10 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
-import type { Kind, OutputKind, Service } from '#shared/kube/types.ts';
+import { isInput, type Kind, type OutputKind, type Service } from '#shared/kube/types.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
-import { deletedInput, inputEntry, isInput, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
+import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { isOwnImportWrite } from './own-write.ts';
 import { projectionHash } from './projection-hash.ts';
 

@@ -6,7 +6,7 @@ import { manyClusters } from '#infra/monitoring/many-clusters.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { steadyPerCluster } from '#shared/contract/metrics.ts';
-import { inputKinds, type Kind, kinds } from '#shared/kube/types.ts';
+import { inputKinds, type Kind, outputKinds } from '#shared/kube/types.ts';
 import { printCapacity } from './capacity.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { MeteredWorld, total, type Usage } from './metered-world.ts';
@@ -113,13 +113,8 @@ async function idleLines(): Promise<readonly Line[]> {
       await world.sendInventory(`inventory of ${what}`, of);
       await world.runUntil(world.now + 30_000);
     });
-  const isInput = (kind: Kind): boolean => (inputKinds as readonly Kind[]).includes(kind);
   const inputs = await inventory('Services, pods and nodes', relay.resyncMs, inputKinds);
-  const outputs = await inventory(
-    'Endpoints and slices',
-    relay.outputsResyncMs,
-    kinds.filter((kind) => !isInput(kind)),
-  );
+  const outputs = await inventory('Endpoints and slices', relay.outputsResyncMs, outputKinds);
   const heartbeats = await perMonth(
     `heartbeats, every ${relay.heartbeatMs / 1000} s`,
     relay.heartbeatMs / 1000,

@@ -6,7 +6,7 @@
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
-import { deletedInput, inputEntry, isInput, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import { deletedInput, inputEntry, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
@@ -19,7 +19,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
-import { allKinds, kinds as coreKinds, type Kind } from '#shared/kube/types.ts';
+import { allKinds, kinds as coreKinds, isInput, type Kind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsHeader, messageVersion } from '#shared/queue/messages.ts';
