@@ -20,7 +20,6 @@ export interface ClustersetRun {
   readonly api: () => Promise<ClusterApi>;
   /** The API of another cluster, to be read from, with the time limit of its calls. */
   readonly apiOf: (other: string, within: keyof TimeLeft) => Promise<ClusterApi>;
-  readonly assertTimeToWrite: () => void;
   /**
    * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no
    * answer, as behind a webhook that is down. False in a namespace that is being deleted.

@@ -37,7 +37,6 @@ export async function confirmRecreation(
 
 async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceImport }: DerivedToPlan): Promise<NotReady | undefined> {
   const draft = derivedDraft(merged, serviceImport);
-  run.assertTimeToWrite();
   if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
   try {
     await orWithoutDistribution(merged, [], (of) => api.dryRunCreate('Service', derivedDraft(of, serviceImport)));
@@ -59,7 +58,6 @@ export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Deri
     const message = `Service ${current?.metadata.name} is there that the hub did not make`;
     return { reason: 'Pending', message, failure: { reason: 'ImportNotOurs', message } };
   }
-  run.assertTimeToWrite();
   if (plan.kind === 'update') {
     const update = async (of: MergedExports): Promise<Service | undefined> => {
       const next = planDerivedService({ ...to, merged: of });

@@ -21,7 +21,6 @@ export async function applySlicePlan(
   const refused = new Map<string, ClusterApiError>();
   async function write(cluster: string, call: () => Promise<unknown>): Promise<void> {
     if (refused.has(cluster)) return;
-    run.assertTimeToWrite();
     try {
       await call();
       run.written.slices++;
@@ -30,11 +29,10 @@ export async function applySlicePlan(
       refused.set(cluster, error);
     }
   }
-  const { namespace, assertTimeToWrite } = run;
   // Each run has read the slices of the import first. A user may have changed the labels of a slice that has the name: another name is tried.
   const create = (draft: SliceDraft) => {
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
-    return createSlice(api, { namespace, draft, owner, taken, assertTimeToWrite });
+    return createSlice(api, { namespace: run.namespace, draft, owner, taken });
   };
   for (const [cluster, drafts] of copies) for (const draft of drafts) await write(cluster, () => create(draft));
   for (const [cluster, { addressTypes }] of plans) {
@@ -47,7 +45,6 @@ export async function applySlicePlan(
     for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported])
       await write(cluster, () => deleteAsSeen(api, 'EndpointSlice', slice));
   for (const slice of withdrawn) {
-    run.assertTimeToWrite();
     await deleteAsSeen(api, 'EndpointSlice', slice);
     run.written.slices++;
   }

@@ -18,7 +18,6 @@ export interface Addressed {
 export async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived }: Addressed): Promise<ServiceImport> {
   const plan = planFor(run, { current: serviceImport, derived }, merged);
   if (plan.kind !== 'update') return serviceImport;
-  run.assertTimeToWrite();
   return unlessRefused(run, serviceImport, () => api.replace('ServiceImport', plan.object));
 }
 
@@ -34,7 +33,6 @@ export async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadat
   const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
   const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
   if (!conditions && isSaid) return;
-  run.assertTimeToWrite();
   const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
   await api.patchStatus('ServiceImport', run.namespace, run.name, next);
 }

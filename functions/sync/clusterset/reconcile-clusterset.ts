@@ -80,7 +80,6 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
       if (!record) throw new Error(`cluster ${other} is not registered`);
       return deps.cluster(record, left[within]);
     },
-    assertTimeToWrite: () => void left.call(),
     isRefused: refusals(brief),
     found: {},
     refusals: [],

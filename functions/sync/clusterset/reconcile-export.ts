@@ -152,9 +152,6 @@ async function patchConditions(
   const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
-  if (conditions) {
-    run.assertTimeToWrite();
-    await api.patchStatus('ServiceExport', namespace, name, { conditions });
-  }
+  if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
   if (failure?.reason === 'Pending') throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });
 }

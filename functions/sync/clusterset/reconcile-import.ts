@@ -84,7 +84,6 @@ async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun):
 async function removeImport(run: ClustersetRun, imported: Imported): Promise<void> {
   const plan = planFor(run, imported, undefined);
   if (plan.kind !== 'delete') return;
-  run.assertTimeToWrite();
   await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
 }
 
@@ -113,7 +112,6 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
     await confirmImport(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
     return ok;
   }
-  if (plan.kind !== 'unchanged') run.assertTimeToWrite();
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
   const serviceImport =
     plan.kind === 'create'

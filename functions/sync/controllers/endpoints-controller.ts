@@ -57,7 +57,6 @@ async function applyWrite(run: Run, write: EndpointsWrite, current: Endpoints | 
     if (current) await deleteOutput(run, 'Endpoints', current);
     return;
   }
-  run.assertTimeToWrite();
   const { api, server } = run;
   server.recordPresent('Endpoints', await (write.verb === 'create' ? api.create('Endpoints', write.object) : api.replace('Endpoints', write.object)));
   server.countWrite('Endpoints');

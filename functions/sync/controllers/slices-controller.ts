@@ -121,16 +121,15 @@ async function attempt(verb: WriteError['verb'], call: Promise<void>, text: (mes
 }
 
 async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<void> {
-  const { api, key, assertTimeToWrite } = run;
+  const { api, key } = run;
   const owner = service(run).metadata.uid ?? '';
   const isAdoptable = (other: EndpointSlice): boolean =>
     other.addressType === draft.addressType && isOurs(run)(other) && !other.metadata.deletionTimestamp && isOwnedBy(other, service(run));
-  const { slice, verb } = await createSlice(api, { namespace: key.namespace, draft, owner, taken, isAdoptable, assertTimeToWrite });
+  const { slice, verb } = await createSlice(api, { namespace: key.namespace, draft, owner, taken, isAdoptable });
   noteWritten(run, slice, verb);
 }
 
 async function update(run: Run, slice: EndpointSlice): Promise<void> {
-  run.assertTimeToWrite();
   noteWritten(run, await run.api.replace('EndpointSlice', slice), 'update');
 }
 

@@ -132,7 +132,6 @@ async function prepare(
     foreignWrites: [],
     notes: [],
     nextTrackers: { triggers: inputs.triggers.triggers, hints: counts.hints, gauges: counts.gauges },
-    assertTimeToWrite: () => void left.call(),
   };
 }
 

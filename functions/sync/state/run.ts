@@ -46,8 +46,6 @@ export interface Run {
   readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
   readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; gauges: GaugeRecord | undefined };
-  /** Throws RequeueAfter when there is too little time left to begin a write. */
-  readonly assertTimeToWrite: () => void;
 }
 
 type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly cluster: Pick<ClusterRecord, 'incarnation'> };

@@ -20,7 +20,6 @@ export interface NewSlice {
   readonly taken: Set<string>;
   /** May a slice of the same name be replaced? An earlier run may have created it before a crash. Left out: no slice is replaced. */
   readonly isAdoptable?: (other: EndpointSlice) => boolean;
-  readonly assertTimeToWrite: () => void;
 }
 
 /** Names of slices follow from the Service and an ordinal. If a name belongs to a slice that is not adoptable, the next name is tried. */
@@ -28,7 +27,6 @@ export async function createSlice(api: ClusterApi, of: NewSlice): Promise<{ read
   for (let tries = 1; ; tries++) {
     const slice = assignName(of.draft, of.owner, of.taken);
     of.taken.add(slice.metadata.name);
-    of.assertTimeToWrite();
     try {
       return { slice: await api.create('EndpointSlice', slice), verb: 'create' };
     } catch (error) {
