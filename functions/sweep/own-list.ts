@@ -12,7 +12,7 @@ import type { Limits } from '#shared/contract/limits.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
-import { type InputEntry, maxProjectionLength, maxProjectionLengthOf, messageVersion } from '#shared/queue/messages.ts';
+import { type InputEntry, maxProjectionSize, messageVersion } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 import { rotated } from './sweep-run.ts';
@@ -73,7 +73,7 @@ async function list<K extends InputKind>(
 /** A page names the objects that are too large to be sent: without their names it would delete them. */
 function bodiesOf(list: ListHeader & { readonly kind: InputKind }, entries: readonly InputEntry[], limits: Limits): readonly string[] {
   const { entriesPerPart, bytesPerPart } = limits.sweep;
-  const most = maxProjectionLengthOf[list.kind] ?? maxProjectionLength;
+  const most = maxProjectionSize[list.kind];
   const listed = entries.map((entry) => ({ key: keyOf(entry), entry: Buffer.byteLength(entry.projection ?? '') > most ? undefined : entry }));
   const options = { maxBytes: limits.relay.partBytes, limits: { ...limits, relay: { ...limits.relay, partTextBytes: bytesPerPart } } };
   const bodies: string[] = [];

@@ -117,10 +117,6 @@ const relay = {
   bodyBytes: 256 * 1024,
   /** Maximum size of an entry's JSON, bytes. With its header it makes a live message of less than 1 MiB before compression. */
   entryBytes: 1_000_000,
-  /** Maximum size of a projection, bytes. A pod's record also contains its former label sets. */
-  maxServiceBytes: 256 * 1024,
-  maxPodBytes: 64 * 1024,
-  maxNodeBytes: 64 * 1024,
   /** Number of waiting objects, and their size in bytes, at which the relay stops reading its watches. */
   maxWaiting: 10_000,
   maxWaitingBytes: 16 << 20,

@@ -28,10 +28,19 @@ export interface EventsHeader {
   readonly waits?: number;
 }
 
-/** Maximum length of a projection that ingest accepts, characters. */
-export const maxProjectionLength = 256 * 1024;
-/** The same for kinds with shorter projections, of which other clusters' runs read many at once. */
-export const maxProjectionLengthOf: { readonly [K in InputKind]?: number } = { Pod: 64 * 1024, Node: 4 * 1024, Namespace: 4 * 1024 };
+/**
+ * Maximum size of a projection. Senders count bytes, as DynamoDB, whose items must stay below 400 KB; ingest counts characters. Runs of other clusters read
+ * many Nodes and Namespaces at once. A pod's record also contains its former label sets. The API server does not limit labels as such, and one tenant's
+ * object must not block the messages that it shares with others.
+ */
+export const maxProjectionSize: { readonly [K in InputKind]: number } = {
+  Service: 256 * 1024,
+  Pod: 64 * 1024,
+  Node: 4 * 1024,
+  Namespace: 4 * 1024,
+  ServiceExport: 256 * 1024,
+  ServiceImport: 256 * 1024,
+};
 
 /** An object of an input kind. */
 export interface InputEntry {

@@ -13,7 +13,7 @@ import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
-import { maxProjectionLength, maxProjectionLengthOf, messageVersion } from './messages.ts';
+import { maxProjectionSize, messageVersion } from './messages.ts';
 import type { WakeUpMessage } from './wake-up-message.ts';
 
 /** Kubernetes allows no longer name. */
@@ -195,7 +195,7 @@ export function checkEntries<E extends Entry>(
 
 /** A projection may contain any characters, because tenants' annotations are part of it. */
 function projectionText(kind: InputKind): Check {
-  const longest = maxProjectionLengthOf[kind] ?? maxProjectionLength;
+  const longest = maxProjectionSize[kind];
   return needs(
     isText((text) => text !== '' && text.length <= longest),
     `text of 1 to ${longest} characters is needed`,

@@ -82,7 +82,7 @@ describe('a run that wrote', () => {
     await pass(8);
     const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     const rv = String(world.store.resourceVersion + 1000);
-    const entries = [inputEntry('Pod', aPod(0, { ready: false }), rv, { observedAtMs: world.now + 700 })];
+    const entries = [inputEntry('Pod', aPod(0, { ready: false }), rv, world.now + 700)];
     const body = encodeMessage({ v: 1, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind: 'Pod', asOf: rv, entries });
     await world.queues.events.send([{ body }]);
     await pass(8);

@@ -264,7 +264,7 @@ export class HubWorld {
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object, asOf, this.now)
-        : inputEntry(kind, object, asOf, { observedAtMs: this.now })
+        : inputEntry(kind, object, asOf, this.now)
       : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },

@@ -176,7 +176,7 @@ class Member {
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object, asOf, this.#world.nowMs)
-        : inputEntry(kind, this.told(object), asOf, { observedAtMs: this.#world.nowMs })
+        : inputEntry(kind, this.told(object), asOf, this.#world.nowMs)
       : outputEntry(kind, object, asOf, {
           outputs: this.outputs,
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService: wasOf }) },

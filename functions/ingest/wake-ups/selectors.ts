@@ -6,7 +6,7 @@ import { selectorsVersion } from '#shared/store/namespaces.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
-/** Services of one page, which takes at most 7.5 MiB: each has up to 256 KiB (relay.maxServiceBytes). Eight namespaces are read at a time. */
+/** Services of one page, which takes at most 7.5 MiB: each has up to 256 KiB (`maxProjectionSize`). Eight namespaces are read at a time. */
 const servicesPerPage = 30;
 
 /**

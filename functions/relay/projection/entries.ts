@@ -4,7 +4,7 @@ import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSlice
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, OutputKind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
-import type { InputEntry, OutputEntry } from '#shared/queue/messages.ts';
+import { type InputEntry, maxProjectionSize, type OutputEntry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
 
@@ -14,33 +14,13 @@ export type Outputs = 'metadata' | 'full';
 /** "namespace/name", "/name" for nodes: the order of objects in a list. */
 export const relayKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/**
- * Limits in bytes, as DynamoDB counts: an item must stay below 400 KB. The API server does not limit labels as such, and one tenant's object must not block
- * the messages that it shares with others.
- */
-const maxBytesOf = {
-  Service: 'maxServiceBytes',
-  Pod: 'maxPodBytes',
-  Node: 'maxNodeBytes',
-  Namespace: 'maxNodeBytes',
-  ServiceExport: 'maxServiceBytes',
-  ServiceImport: 'maxServiceBytes',
-} as const satisfies {
-  readonly [K in InputKind]: keyof RelayLimits;
-};
-
 /** Throws for an object that cannot be sent. */
-export function inputEntry(
-  kind: InputKind,
-  object: KubeObject,
-  resourceVersion: string,
-  { observedAtMs, limits = defaultLimits.relay }: { readonly observedAtMs?: number | undefined; readonly limits?: RelayLimits } = {},
-): InputEntry {
+export function inputEntry(kind: InputKind, object: KubeObject, resourceVersion: string, observedAtMs?: number): InputEntry {
   const { namespace = '', name } = object.metadata;
   const projection = encodeProjection(kind, object as never);
   const bytes = Buffer.byteLength(projection);
-  const longest = limits[maxBytesOf[kind]];
-  if (bytes > longest) throw new RangeError(`its projection has ${bytes} bytes: at most ${longest} are sent`);
+  const maxBytes = maxProjectionSize[kind];
+  if (bytes > maxBytes) throw new RangeError(`its projection has ${bytes} bytes: at most ${maxBytes} are sent`);
   return { namespace, name, resourceVersion, projection, ...(observedAtMs !== undefined && { observedAtMs }) };
 }
 

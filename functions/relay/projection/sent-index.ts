@@ -41,7 +41,7 @@ export class SentIndex {
       if (!isInput(kind))
         entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, observedAtMs), limits });
       else if (type === 'DELETED') entry = deletedInput(object, version, observedAtMs);
-      else entry = inputEntry(kind, object, version, { observedAtMs, limits });
+      else entry = inputEntry(kind, object, version, observedAtMs);
     } catch (e) {
       // An object that cannot be read must not delay the others. The hub keeps its former state.
       this.#unreadable(kind, key, e);
@@ -68,7 +68,7 @@ export class SentIndex {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
         return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: this.#deps.limits.relay });
       }
-      const entry = inputEntry(kind, object, version, { limits: this.#deps.limits.relay });
+      const entry = inputEntry(kind, object, version);
       if (kind === 'Pod' || kind === 'Node') {
         const hash = projectionHash(entry.projection ?? '');
         if (!beside) this.#hashes[kind].set(key, hash);

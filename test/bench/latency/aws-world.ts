@@ -182,7 +182,7 @@ export class AwsWorld {
           const entry = isInput(kind)
             ? isGone
               ? deletedInput(object, resourceVersion, seenAtMs)
-              : inputEntry(kind, object, resourceVersion, { observedAtMs: seenAtMs })
+              : inputEntry(kind, object, resourceVersion, seenAtMs)
             : outputEntry(kind, object, resourceVersion, { more: isGone ? { deleted: true as const } : {} });
           if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object }, entry));
         });
