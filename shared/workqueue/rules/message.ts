@@ -26,7 +26,7 @@ export interface WakeUp {
   readonly pace?: 'leads' | 'follows';
 }
 
-/** Returns a wake-up, by default an immediate one whose run uses the outputs as they are saved. */
+/** Returns a wake-up, by default an immediate one whose run uses the saved outputs. */
 export const wakeUp = (namespace: string, service: string, more: Partial<WakeUp> = {}): WakeUp => ({
   delaySeconds: 0,
   readFromApiServer: false,
