@@ -22,9 +22,8 @@ export const ingestDefaults = {
   prefetchedObjects: 100,
   /** Maximum number of runs for a message. Each run writes for ten seconds or so. */
   maxRuns: 50,
-  /** Number of entries, or services, after which a run saves its progress in a page of an output kind. */
-  entriesPerStep: 100,
-  servicesPerStep: 100,
+  /** Number of entries, or services, after which a run saves its progress in a page of an output kind: as many as a run handles at once. */
+  outputsPerStep: 16,
   /**
    * Wait of a message whose session is not bound yet, s. It doubles each time, up to the maximum. Endpoints do not change for at most that long after sweep
    * has bound the session.

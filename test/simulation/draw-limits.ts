@@ -48,8 +48,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
     ingest: {
       ...ingest,
       prefetchedObjects: between(ingest.prefetchedObjects, 0, 1),
-      entriesPerStep: between(ingest.entriesPerStep, 1, 4),
-      servicesPerStep: between(ingest.servicesPerStep, 1, 4),
+      outputsPerStep: between(ingest.outputsPerStep, 1, 4),
       maxSelectorBytes: between(ingest.maxSelectorBytes, 0, 1_500),
       maxNamespacesKept: between(ingest.maxNamespacesKept, 0, 1),
       maxSessionsKept: between(ingest.maxSessionsKept, 0, 1),

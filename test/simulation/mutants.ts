@@ -301,7 +301,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a page of outputs begins from its start in each run',
     seeds: [3, 2, 4],
-    profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { entriesPerStep: 4, servicesPerStep: 4 } }), new Random(1)) },
+    profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { outputsPerStep: 4 } }), new Random(1)) },
     queue: (queue, name, actor, world) =>
       name === 'events' && is('ingest', actor) ? { send: (messages) => queue.send(fromTheStart(messages, world)) } : queue,
   },

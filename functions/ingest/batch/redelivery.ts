@@ -9,7 +9,6 @@ import { type Events, encodeEntries } from '#shared/queue/events.ts';
 import type { HeartbeatMessage, PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { IngestDeps } from './ingest-deps.ts';
-import { runAfterStep } from './page-chunk.ts';
 
 export interface EventsRecord {
   readonly messageId: string;
@@ -31,12 +30,11 @@ export interface MessageProgress {
 export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: MessageProgress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, deps.limits.queue);
-    const limits = deps.limits.ingest;
-    const { run: former = 1 } = message;
+    const { maxRuns } = deps.limits.ingest;
     // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
-    const run = progress.part ? runAfterStep(former, limits) : former + (progress.hasBegun ? 1 : 0);
-    if (run > limits.maxRuns) {
-      await quarantine(deps, cluster, record, `not applied within ${limits.maxRuns} runs`);
+    const run = progress.part ? 1 : (message.run ?? 1) + (progress.hasBegun ? 1 : 0);
+    if (run > maxRuns) {
+      await quarantine(deps, cluster, record, `not applied within ${maxRuns} runs`);
       return true;
     }
     const again = { ...message, run, ...(progress.part && { progress: progress.part }) };

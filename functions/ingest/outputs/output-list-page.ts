@@ -6,7 +6,6 @@ import { raiseFence } from '#shared/store/lists.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
-import { stepInRun } from '../batch/page-chunk.ts';
 import { type MarkApplied, markApplied } from '../batch/page-progress.ts';
 import type { MessageProgress } from '../batch/redelivery.ts';
 import { applyObserved } from './observed-outputs.ts';
@@ -15,12 +14,12 @@ import { unlistedOutputs } from './unlisted-outputs.ts';
 /** A later run of the message continues after the progress of the former run, which the message carries. */
 export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: MessageProgress): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
-  const entriesPerStep = stepInRun(part.run, deps.limits.ingest.entriesPerStep);
+  const { outputsPerStep } = deps.limits.ingest;
   const version = versionOf(incarnation, part.asOf);
   await raiseFence(store.table, store.cluster, part.kind, version);
   const isFirstList = part.kind === 'Endpoints' && cluster.lists.firstListOf.Endpoints !== incarnation;
-  for (let i = part.progress?.entries ?? 0; i < part.entries.length; i += entriesPerStep) {
-    const entries = part.entries.slice(i, i + entriesPerStep);
+  for (let i = part.progress?.entries ?? 0; i < part.entries.length; i += outputsPerStep) {
+    const entries = part.entries.slice(i, i + outputsPerStep);
     await applyObserved(context, { ...part, entries }, version);
     if (isFirstList) await wakeLeftovers(context, entries);
     progress.part = { entries: i + entries.length };

@@ -12,7 +12,6 @@ import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { inRange, rangeWithin } from '../batch/key-range.ts';
-import { stepInRun } from '../batch/page-chunk.ts';
 
 /** The states that a page implies for the outputs of some services. */
 export interface ImpliedStates {
@@ -30,7 +29,7 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
   const { deps, store } = context;
   const sources = sourcesOf(context.cluster, part);
   if (sources.length === 0) return;
-  const servicesPerStep = stepInRun(part.run, deps.limits.ingest.servicesPerStep);
+  const { outputsPerStep } = deps.limits.ingest;
   const after = part.progress?.services ?? '';
   const impliedBy = comparisonOf(context, part, version, sources);
   for (const { name: namespace } of await namespacesInRange(store, 'Service', part)) {
@@ -38,8 +37,8 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
     const done = after.startsWith(`${namespace}/`) ? after.slice(namespace.length + 1) : '';
     if (done === '' && `${namespace}/` < after) continue;
     const services = (await mayOwn(store, namespace, part, done)).filter((name) => name > done);
-    for (let i = 0; i < services.length; i += servicesPerStep) {
-      const some = services.slice(i, i + servicesPerStep);
+    for (let i = 0; i < services.length; i += outputsPerStep) {
+      const some = services.slice(i, i + outputsPerStep);
       const entries = await concurrently(16, some, (service) => impliedBy(namespace, service));
       yield { entries: entries.flat(), upTo: `${namespace}/${some.at(-1)}` };
     }

@@ -98,18 +98,20 @@ it('the first lists of Endpoints and slices of a namespace with 20,000 services 
   expect(hub.queues.quarantine.waiting()).toEqual([]);
 });
 
-it('a part whose runs finish no step is applied in smaller steps', async () => {
+it('a part that takes several runs continues after the last step of the former run', async () => {
   const hub = await hubWith(numbered(60));
   const entries = await Promise.all(numbered(60).map((s) => save(hub, 'Endpoints', s, s)));
   const table: Table = {
     ...hub.table,
     async get(key) {
-      hub.clock.now += 1_000;
+      hub.clock.now += 250;
       return hub.table.get(key);
     },
   };
   await hub.queues.events.send([{ body: encodeMessage(hub.list('Endpoints', 20, ...entries)) }]);
-  expect(await drain(hub, table)).toBeLessThan(60);
+  const runs = await drain(hub, table);
+  expect(runs).toBeGreaterThan(1);
+  expect(runs).toBeLessThan(10);
   expect(hub.queues.quarantine.waiting()).toEqual([]);
   expect((await readCluster(hub.table, 'c'))?.lists.firstListOf.Endpoints).toBe(1);
 });
