@@ -1,6 +1,6 @@
 /**
- * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, marked
- * as confirmed. While the relay of a source of imports is silent and its API answers, each run reads its Pods so.
+ * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, in a
+ * session of its own. While the relay of a source of imports is silent and its API answers, each run reads its Pods so.
  */
 
 import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
@@ -30,7 +30,7 @@ export async function sendOwnList<K extends InputKind>(deps: SweepDeps, cluster:
   const version = versionOf(cluster.incarnation, resourceVersion);
   await recordRead(deps.table, cluster, { [kind]: version });
   const header = { v: messageVersion, cluster: cluster.id, session, uid: cluster.uid, firstListVersion: resourceVersion };
-  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session, isConfirmed: true }, entries, deps.limits);
+  const bodies = bodiesOf({ header, kind, asOf: resourceVersion, listId: session }, entries, deps.limits);
   await deps.queues(cluster.id, cluster.queues).events.send(bodies.map((body) => ({ body })));
   await clearOwnListRequest(deps.table, cluster.id, kind, version);
   deps.log.info('full list read from the cluster and queued', { cluster: cluster.id, kind, objects: entries.length });

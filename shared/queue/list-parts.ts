@@ -11,8 +11,6 @@ export interface ListHeader {
   readonly kind: Kind;
   readonly asOf: string;
   readonly listId: string;
-  /** Sweep's own list. */
-  readonly isConfirmed?: true;
 }
 
 /** An object of a page. Without an entry it exists but cannot be sent. */

@@ -105,8 +105,6 @@ export type ListPartMessage<Entries = InputEntries | OutputEntries> = EventsHead
     /** From 0. */
     readonly partNumber: number;
     readonly isLast?: true;
-    /** Set by sweep, whose own list of the cluster confirmed a list that deletes much. Ingest trusts it only in sessions that sweep has registered. */
-    readonly isConfirmed?: true;
     /** Progress in a page of an output kind that took more than one run of ingest. The relay never sets it. */
     readonly progress?: PartProgress;
     readonly from: string;

@@ -103,7 +103,6 @@ const listPart = (kind: Kind): Checks<Exclude<OwnFields<ListPartMessage>, keyof 
   listId: text(),
   partNumber: count,
   isLast: flag,
-  isConfirmed: flag,
   progress: optional(fields({ entries: count, services: optional(text(maxKeyLength)) })),
   from: rangeEnd(kind),
   to: rangeEnd(kind),

@@ -1,6 +1,6 @@
 /**
- * A compromised relay with false lists of its cluster. In each page either all pods are missing and the relay claims a confirmation, or all pods lack
- * addresses in a newer version.
+ * A compromised relay with false lists of its cluster. In each page either all pods are missing, or all pods lack addresses in a newer
+ * version.
  */
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
@@ -18,7 +18,7 @@ export function lyingQueue(queue: MessageQueue, how: Profile['lies'], lies: () =
 function lie(body: string, how: Profile['lies'], lies: () => boolean): string {
   const message = decodeMessage(body) as EventsMessage;
   if (message.type !== 'list' || message.kind !== 'Pod' || !lies()) return body;
-  if (how === 'confirmed') return encodeMessage({ ...message, isConfirmed: true, entries: [] });
+  if (how === 'empty') return encodeMessage({ ...message, entries: [] });
   return encodeMessage({ ...message, entries: message.entries.map((e) => withoutAddress(e as InputEntry, message.asOf)) });
 }
 

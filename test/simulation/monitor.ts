@@ -103,7 +103,7 @@ export function monitor(
   };
 
   /** Pods that are alive, and were not on the word of a list that takes more away than may be believed. By worker and version of the list. */
-  const buriesPods = profile.lies === 'confirmed';
+  const buriesPods = profile.lies === 'empty';
   const graves = new Map<string, number>();
   function buried(actor: Actor, before: Item, item: Item): void {
     if (typeof before['o'] !== 'string') return;

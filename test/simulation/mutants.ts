@@ -321,7 +321,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a relay confirms its own lists',
     seeds: [5, 1, 4],
-    profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'confirmed') },
+    profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'empty') },
     table: (table, actor) => ({
       ...table,
       get: async (key) => {

@@ -71,10 +71,10 @@ export interface Profile {
   /** Pods have kilobytes of labels, which are all alike: compressed they are nearly nothing. */
   readonly fatLabels: boolean;
   /**
-   * A relay that lies for some time: its lists lack most pods and claim a confirmation, or it reports all pods as terminating. The promise is then that the
+   * A relay that lies for some time: its lists lack all pods, or it reports all pods as terminating. The promise is then that the
    * run guard uses the cluster's own state.
    */
-  readonly lies: 'never' | 'confirmed' | 'ending';
+  readonly lies: 'never' | 'empty' | 'ending';
   /** Do Services opt in by annotation, beside the cluster's own controllers or beside the hub's; and how often they change, and the switch is thrown? */
   readonly optIn: 'off' | 'active';
   readonly isBeside: boolean;
@@ -120,7 +120,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
   const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
   const drawn: Profile = { ...profile, ...relays, ...more, ...prompt };
   if (may && goesBack === 'never' && apart.chance(0.04))
-    return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['confirmed', 'ending'] as const)) };
+    return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['empty', 'ending'] as const)) };
   return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;
 }
 

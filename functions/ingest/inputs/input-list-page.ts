@@ -80,8 +80,7 @@ const byKey = (records: readonly ObjectRecord[]): Map<string, ObjectRecord> => n
 /** Returns true for a page that would delete too much. It deletes nothing until sweep has listed the kind itself. Pages of sweep's own list are applied. */
 async function awaitsOwnList({ deps, cluster, store, incarnation }: MessageContext, part: InputListPart, page: PagePlan): Promise<boolean> {
   if (!servesFromSnapshot(cluster) || !isSuspicious(page, deps.limits.ingest)) return false;
-  // A compromised relay could claim that its list is confirmed, so the session must be sweep's own.
-  if (part.isConfirmed && (await isOwnSession(store.table, store.cluster, part.session))) return false;
+  if (await isOwnSession(store.table, store.cluster, part.session)) return false;
   const missing = page.tombstone.length;
   // Drift is counted only for a new request, because every list of the relay comes here until sweep has made its own list.
   if (await requestOwnList(store.table, store.cluster, part.kind, versionOf(incarnation, part.asOf)))

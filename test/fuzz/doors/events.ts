@@ -152,7 +152,6 @@ const list = someKind.chain((kind) =>
       from: key,
       to: key,
       isLast: fc.constant(true),
-      isConfirmed: fc.constant(true),
       progress: fc.record(
         { entries: mostly(fc.nat(5), hostileNumber), services: mostly(fc.constant('shop/web'), hostileText) },
         { requiredKeys: ['entries'] },

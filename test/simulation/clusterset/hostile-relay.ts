@@ -86,7 +86,7 @@ export class HostileRelay {
     return [this.#live('Service', [this.#service(namespace, `${hostileName}1`), entry])];
   }
 
-  /** Lists that end where they like, and that claim to be sweep's. */
+  /** Lists that end where they like. */
   #lists(namespace: string): readonly object[] {
     const kind = this.#random.pick(['Service', 'ServiceExport', 'ServiceImport', 'Namespace'] as const);
     const [from, to] = this.#random.pick([
@@ -94,7 +94,7 @@ export class HostileRelay {
       ['#', '/'],
       [`${namespace}#`, `${namespace}/#`],
     ] as const);
-    const list = { type: 'list', asOf: String(++this.#version), listId: `hostile#${this.#version}`, partNumber: 0, isLast: true, isConfirmed: true };
+    const list = { type: 'list', asOf: String(++this.#version), listId: `hostile#${this.#version}`, partNumber: 0, isLast: true };
     return [{ ...list, kind, from, to, entries: [] }];
   }
 

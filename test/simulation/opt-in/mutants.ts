@@ -18,7 +18,7 @@ const isTheirs = (slice: object): boolean => managerOf(slice) === slicesManagedB
 type List = { readonly items: readonly EndpointSlice[] };
 
 const handOver: Partial<Profile> = { ...crashing, ...beside, crashes: 0, services: 2, pods: 6, changes: 8 };
-const lying: Partial<Profile> = { ...crashing, ...lyingRelay(ordinaryLimits, 'confirmed'), ...beside, crashes: 0, optInChanges: 0 };
+const lying: Partial<Profile> = { ...crashing, ...lyingRelay(ordinaryLimits, 'empty'), ...beside, crashes: 0, optInChanges: 0 };
 
 export const optInMutants: readonly Mutant[] = [
   {

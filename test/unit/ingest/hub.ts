@@ -76,7 +76,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     /** The list as sweep sends it that has looked at the cluster itself. */
     async confirmed<L extends object>(list: L) {
       await bindOwnSession(table, { id: 'c', incarnation: 1 }, 'sweep-1', clock.now);
-      return { ...list, session: 'sweep-1', isConfirmed: true };
+      return { ...list, session: 'sweep-1' };
     },
     /** Wake-ups that were sent since the last time, by service. */
     woken(): readonly WakeUpMessage[] {

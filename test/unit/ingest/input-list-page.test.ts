@@ -127,10 +127,10 @@ describe('a list part of an input kind', () => {
     },
   );
 
-  it.each(['s', 'sweep-of-mine'])('a list part of an input kind is not confirmed by its own word, in session %s', async (session) => {
+  it.each(['s', 'sweep-of-mine'])('a list part of an input kind is confirmed by no name of its session, such as %s', async (session) => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
-    await hub.ingest({ ...hub.list('Pod', 20), session, firstListVersion: '20', isConfirmed: true });
+    await hub.ingest({ ...hub.list('Pod', 20), session, firstListVersion: '20' });
     expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
     expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
   });
