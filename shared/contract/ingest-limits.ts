@@ -24,12 +24,8 @@ export const ingestDefaults = {
   maxRuns: 50,
   /** Number of entries, or services, after which a run saves its progress in a page of an output kind: as many as a run handles at once. */
   outputsPerStep: 16,
-  /**
-   * Wait of a message whose session is not bound yet, s. It doubles each time, up to the maximum. Endpoints do not change for at most that long after sweep
-   * has bound the session.
-   */
-  suspectDelaySeconds: 30,
-  maxSuspectDelaySeconds: 120,
+  /** Wait of a message whose session is not bound yet, s. Endpoints do not change for at most that long after sweep has bound the session. */
+  suspectDelaySeconds: 60,
   /** A page of a list that would delete more than this many objects, and more than this share of them, waits for sweep's own list. */
   suspiciousCount: 20,
   suspiciousShare: 0.2,

@@ -24,8 +24,6 @@ export interface EventsHeader {
    * relay never sets it.
    */
   readonly run?: number;
-  /** Number of times that the message was requeued because its session is not bound yet. The relay never sets it. */
-  readonly waits?: number;
 }
 
 /**

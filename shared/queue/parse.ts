@@ -84,7 +84,6 @@ const eventsHeader = {
   firstListVersion: version,
   historyRewoundAtMs: optional(count),
   run: optional(count),
-  waits: optional(count),
 } satisfies Checks<keyof EventsHeader>;
 
 type OwnFields<M> = Exclude<keyof M, keyof EventsHeader | 'type'>;

@@ -46,16 +46,9 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
   }
 }
 
-/**
- * A message of a session that is not bound yet waits for sweep to verify the session. Each wait is twice as long as the one before: while sweep cannot
- * reach the cluster, everything that the relay sends waits here.
- */
+/** A message of a session that is not bound yet waits for sweep to verify the session. */
 export async function requeueUntilSessionVerified(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
-  const message = parseEventsMessage(body, deps.limits.queue);
-  const { suspectDelaySeconds, maxSuspectDelaySeconds } = deps.limits.ingest;
-  const waits = Math.min(message.waits ?? 0, 30);
-  const delaySeconds = Math.min(suspectDelaySeconds * 2 ** waits, maxSuspectDelaySeconds);
-  await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage({ ...message, waits: waits + 1 }), delaySeconds }]);
+  await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds: deps.limits.ingest.suspectDelaySeconds }]);
 }
 
 /** Moves the refused entries of a message to the quarantine, after the other entries are applied. */

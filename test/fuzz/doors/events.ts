@@ -132,7 +132,7 @@ const entriesOf = (kind: Kind): Arbitrary<readonly object[]> =>
 
 const someKind = fc.constantFrom(...allKinds);
 const key = mostly(fc.constantFrom('', 'shop/web', 'shop/x', '/x'), hostileText);
-const counted = { run: mostly(fc.nat(20), hostileNumber), waits: mostly(fc.nat(100), hostileNumber) };
+const counted = { run: mostly(fc.nat(20), hostileNumber) };
 
 const live = someKind.chain((kind) =>
   fc.record(
