@@ -1,5 +1,5 @@
 /**
- * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself and sends it through ingest like any other list, in a
+ * Own lists: when a relay's list would remove much, sweep reads the list from the cluster itself. It sends the list through ingest like any other, in a
  * session of its own. While the relay of a source of imports is silent and its API answers, each run reads its Pods so.
  */
 

@@ -26,7 +26,7 @@ export interface WakeUp {
   readonly pace?: 'leads' | 'follows';
 }
 
-/** Returns a wake-up, by default an immediate one whose run uses the saved outputs. */
+/** Returns a wake-up. By default it is immediate, and its run uses the saved outputs. */
 export const wakeUp = (namespace: string, service: string, more: Partial<WakeUp> = {}): WakeUp => ({
   delaySeconds: 0,
   readFromApiServer: false,
