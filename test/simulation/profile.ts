@@ -119,8 +119,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
   // An event of the lost history that comes after the next list stays until the list after that (docs/architecture.md, "Not guaranteed").
   const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
   const drawn: Profile = { ...profile, ...relays, ...more, ...prompt };
-  if (may && goesBack === 'never' && apart.chance(0.04))
-    return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['empty', 'ending'] as const)) };
+  if (may && goesBack === 'never' && apart.chance(0.04)) return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['empty', 'ending'] as const)) };
   return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;
 }
 
