@@ -72,15 +72,14 @@ async function list<K extends InputKind>(
 
 /** A page names the objects that are too large to be sent: without their names it would delete them. */
 function bodiesOf(list: ListHeader & { readonly kind: InputKind }, entries: readonly InputEntry[], limits: Limits): readonly string[] {
-  const { entriesPerPart, bytesPerPart } = limits.sweep;
+  const { pageSize } = limits.relay;
   const most = maxProjectionSize[list.kind];
   const listed = entries.map((entry) => ({ key: keyOf(entry), entry: Buffer.byteLength(entry.projection ?? '') > most ? undefined : entry }));
-  const options = { maxBytes: limits.relay.partBytes, limits: { ...limits, relay: { ...limits.relay, partTextBytes: bytesPerPart } } };
   const bodies: string[] = [];
-  for (let i = 0, from = ''; i === 0 || i < listed.length; i += entriesPerPart) {
-    const page = listed.slice(i, i + entriesPerPart);
-    const to = i + entriesPerPart < listed.length ? (page.at(-1)?.key ?? '') : '';
-    bodies.push(...encodeParts(list, page, { from, to, first: bodies.length }, options).bodies);
+  for (let i = 0, from = ''; i === 0 || i < listed.length; i += pageSize) {
+    const page = listed.slice(i, i + pageSize);
+    const to = i + pageSize < listed.length ? (page.at(-1)?.key ?? '') : '';
+    bodies.push(...encodeParts(list, page, { from, to, first: bodies.length }, limits).bodies);
     from = to;
   }
   return bodies;

@@ -79,9 +79,6 @@ const sweep = {
   rightsMs: 20_000,
   /** Age at which rights are checked again, ms. */
   rightsEveryMs: 600_000,
-  /** Maximum number of entries, and size of their projections in bytes, in a page of sweep's own list. */
-  entriesPerPart: 500,
-  bytesPerPart: 256 * 1024,
   /** Minutes of a resync, in which every service runs once. */
   resyncMinutes: 720,
   /** Services of a resync in a minute before their number is known, and maximum number of namespaces' index entries in a minute. */
@@ -98,7 +95,7 @@ const sweep = {
 export type SweepLimits = Numbers<typeof sweep>;
 
 const relay = {
-  /** Objects in a page of a list, as client-go requests them. */
+  /** Objects in a page of a list, as client-go requests them, and in a page of sweep's own list. */
   pageSize: 500,
   /** Above this size in bytes the next page has half as many objects. Below a quarter of it the next page has twice as many. */
   pageBytes: 8 << 20,

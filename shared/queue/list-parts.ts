@@ -26,7 +26,7 @@ export interface EncodedPage {
 }
 
 /**
- * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed `maxBytes`, or its text the size that ingest inflates.
+ * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed `partBytes`, or its text `partTextBytes`.
  *
  * A part names the objects of its key range that cannot be sent: without their names it would delete them.
  * `first` is the number of the first part; `to` is "" on the last page.
@@ -35,7 +35,7 @@ export function encodeParts(
   list: ListHeader,
   page: readonly ListedObject[],
   { first, ...ends }: { readonly from: string; readonly to: string; readonly first: number },
-  { maxBytes, limits = defaultLimits }: { readonly maxBytes: number; readonly limits?: Limits },
+  limits: Limits = defaultLimits,
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];
@@ -48,7 +48,7 @@ export function encodeParts(
     // Before it is encoded: the text of a page of large objects is more than there is memory for.
     const fits = alone || textBytes(range.objects) <= limits.relay.partTextBytes;
     const body = fits ? encode(list, range, first + bodies.length, limits) : undefined;
-    if (body !== undefined && body.length <= (alone ? limits.relay.bodyBytes : maxBytes)) {
+    if (body !== undefined && body.length <= (alone ? limits.relay.bodyBytes : limits.relay.partBytes)) {
       bodies.push(body);
     } else if (alone) {
       tooLarge.push(only.key);

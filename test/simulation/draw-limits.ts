@@ -72,8 +72,6 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       ...sweep,
       overdueMs: between(sweep.overdueMs, 2_000, 30_000),
       maxOverdue: between(sweep.maxOverdue, 1, 3),
-      entriesPerPart: between(sweep.entriesPerPart, 1, 4),
-      bytesPerPart: fatLabels ? fatEntryBytes : between(sweep.bytesPerPart, 100, 2_000),
       firstResync: between(sweep.firstResync, 1, 2),
       minResync: between(sweep.minResync, 1, 3),
       maxResync: between(sweep.maxResync, 1, 3),

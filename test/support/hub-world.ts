@@ -40,7 +40,7 @@ import { memoryTable } from './table-memory.ts';
 
 export const cluster = 'c';
 const sweepEveryMs = 60_000;
-const { pageSize, partBytes } = defaultLimits.relay;
+const { pageSize } = defaultLimits.relay;
 
 export interface HubWorldOptions {
   readonly given: readonly RawObject[];
@@ -250,7 +250,7 @@ export class HubWorld {
         };
       });
       const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
-      const { bodies } = encodeParts(list, page, { from, to, first: parts }, { maxBytes: partBytes });
+      const { bodies } = encodeParts(list, page, { from, to, first: parts });
       await this.queues.events.send(bodies.map((body) => ({ body })));
       parts += bodies.length;
       from = to;

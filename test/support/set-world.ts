@@ -165,7 +165,7 @@ class Member {
       return { key: relayKey(object), entry };
     });
     const list = { header: this.#header, kind, asOf, listId: `${kind}-${listId}` };
-    const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: defaultLimits.relay.partBytes });
+    const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 });
     if (this.isHeard) await this.queues.events.send(bodies.map((body) => ({ body })));
   }
 

@@ -44,7 +44,6 @@ export async function listAll(
   signal: AbortSignal,
 ): Promise<string> {
   const { kind, header, floor, beside } = request;
-  const { limits } = deps;
   const listId = deps.newId();
   let asOf: string | undefined;
   let from = '';
@@ -64,12 +63,7 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
-    const { bodies, tooLarge } = encodeParts(
-      { header, kind, asOf, listId },
-      objects,
-      { from, to, first: parts },
-      { maxBytes: limits.relay.partBytes, limits },
-    );
+    const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, { from, to, first: parts }, deps.limits);
     for (const key of tooLarge) {
       deps.meter.add('relay_unsendable_total', kind);
       deps.log.error('object omitted from list: cannot be sent', { kind, key });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
@@ -11,10 +12,11 @@ const listed = (key: string, projection = '["u"]'): ListedObject => ({
   entry: { namespace: 'n', name: key.slice(2), resourceVersion: '2', projection },
 });
 const decode = (bodies: readonly string[]) => bodies.map((body) => decodeMessage(body) as ListPartMessage);
+const partsUpTo = (partBytes: number) => ({ ...defaultLimits, relay: { ...defaultLimits.relay, partBytes } });
 const random = (bytes: number) => JSON.stringify([randomBytes(bytes).toString('base64')]);
 
 it('a page is one part', () => {
-  const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b', first: 3 }, { maxBytes: 250_000 });
+  const { bodies } = encodeParts(list, [listed('n/a'), listed('n/b')], { from: 'm/z', to: 'n/b', first: 3 });
   const [part, ...others] = decode(bodies);
   expect(others).toEqual([]);
   expect(part).toMatchObject({ type: 'list', kind: 'Pod', asOf: '9', listId: 'l', partNumber: 3, from: 'm/z', to: 'n/b' });
@@ -23,7 +25,7 @@ it('a page is one part', () => {
 
 it('a page that is too large becomes consecutive key ranges', () => {
   const page = Array.from({ length: 9 }, (_, i) => listed(`n/${i}`, random(1_000)));
-  const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 5_000 });
+  const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 }, partsUpTo(5_000));
   expect(bodies.length).toBeGreaterThan(2);
   expect(bodies.every((body) => body.length <= 5_000)).toBe(true);
   const parts = decode(bodies);
@@ -34,7 +36,7 @@ it('a page that is too large becomes consecutive key ranges', () => {
 
 it('objects that are alike compress to almost nothing, and yet no part inflates to more than its limit', () => {
   const page = Array.from({ length: 285 }, (_, i) => listed(`n/${1000 + i}`, JSON.stringify(['u', 'x'.repeat(62_000)])));
-  const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 256 * 1024 });
+  const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 });
   const parts = decode(bodies);
   for (const part of parts) expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan((4 << 20) + 1_000);
   expect(parts.flatMap((p) => p.entries)).toEqual(page.map((o) => o.entry));
@@ -42,12 +44,7 @@ it('objects that are alike compress to almost nothing, and yet no part inflates 
 });
 
 it('a part names an object that is too large even alone', () => {
-  const { bodies, tooLarge } = encodeParts(
-    list,
-    [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')],
-    { from: '', to: '', first: 0 },
-    { maxBytes: 250_000 },
-  );
+  const { bodies, tooLarge } = encodeParts(list, [listed('n/a'), listed('n/b', random(1_200_000)), listed('n/c')], { from: '', to: '', first: 0 });
   expect(tooLarge).toEqual(['n/b']);
   expect(decode(bodies).map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted])).toEqual([
     ['', 'n/a', ['a'], undefined],
@@ -63,7 +60,7 @@ it('every key is in the range of exactly one part, which has the object or names
       const page = found.sort().map((name) => (isBroken(name) ? { key: `n/${name}`, entry: undefined } : listed(`n/${name}`)));
       const to = isLast ? '' : (page.at(-1)?.key ?? '');
       if (to === '' && !isLast) return;
-      const parts = decode(encodeParts(list, page, { from: '', to, first: 0 }, { maxBytes }).bodies);
+      const parts = decode(encodeParts(list, page, { from: '', to, first: 0 }, partsUpTo(maxBytes)).bodies);
       const covers = ({ from, to: end }: ListPartMessage, key: string) => from < key && (end === '' || key <= end);
       for (const { key } of page) expect(parts.filter((p) => covers(p, key))).toHaveLength(1);
       const ends = parts.map((p) => [p.from, p.to]);

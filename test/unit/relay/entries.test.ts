@@ -74,7 +74,7 @@ describe('whole Endpoints, for shadow mode', () => {
       listId: 'l',
     } as const;
     const page = [{ key: 'ns/svc', entry: whole(random) }];
-    const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 }, { maxBytes: 256 * 1024 });
+    const { bodies, tooLarge } = encodeParts(list, page, { from: '', to: '', first: 0 });
     expect(encodeMessage({ random }).length).toBeGreaterThan(256 * 1024);
     expect(tooLarge).toEqual(['ns/svc']);
     expect(bodies.every((body) => body.length <= 256 * 1024)).toBe(true);

@@ -47,11 +47,12 @@ async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
 }
 
 it('sweep’s own list is in parts that the queue takes, and names the object that no message holds', async () => {
-  const sizes = [10, 60_000, 60_000, 60_000, 60_000, 60_000, 70_000, 10];
-  const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`p-${i}`, size)));
+  const sizes = [10, ...Array.from({ length: 77 }, () => 60_000), 70_000, 10];
+  const names = sizes.map((_, i) => `p-${10 + i}`);
+  const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`${names[i]}`, size)));
   expect(parts.map(({ from, to, entries, omitted, isLast }) => [from, to, entries.map((e) => e.name), omitted, isLast])).toEqual([
-    ['', 'ns/p-3', ['p-0', 'p-1', 'p-2', 'p-3'], undefined, undefined],
-    ['ns/p-3', '', ['p-4', 'p-5', 'p-7'], ['ns/p-6'], true],
+    ['', 'ns/p-49', names.slice(0, 40), undefined, undefined],
+    ['ns/p-49', '', [...names.slice(40, 78), 'p-89'], ['ns/p-88'], true],
   ]);
   for (const body of bodies) expect(body.length).toBeLessThan(1 << 20);
   expect(toConfirm).toEqual([]);
