@@ -2,7 +2,7 @@
 
 import { exportsAnything, importsAnything, mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { readClusterState } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
@@ -25,7 +25,7 @@ const podsPerPage = 200;
 /** `woken` are the services that the batch wakes for changes of their inputs. */
 export async function concernedByBatch(given: BatchContext, woken: readonly WakeUp[]): Promise<readonly WakeUp[]> {
   // A switch since the batch read the cluster's record may have woken everything before the batch wrote its objects.
-  const batch = { ...given, cluster: (await readCluster(given.deps.table, given.cluster.id)) ?? given.cluster };
+  const batch = { ...given, cluster: { ...given.cluster, ...(await readClusterState(given.deps.table, given.cluster.id)) } };
   const wakeUps = new WakeUps();
   if (exportsAnything(batch.cluster)) await wakeExports(batch, woken, wakeUps);
   if (importsAnything(batch.cluster)) await wakeImports(batch, wakeUps);
