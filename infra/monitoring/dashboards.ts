@@ -96,11 +96,7 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Throughput',
       widgets: [
-        lines('Events', 'Count', [
-          of('EventsIn', 'Sum', 'objects'),
-          of('ObjectsTooLarge', 'Sum', 'too large'),
-          of('PodsTooLarge', 'Sum', 'pods of a namespace too large'),
-        ]),
+        lines('Events', 'Count', [of('EventsIn', 'Sum', 'objects'), of('PodsTooLarge', 'Sum', 'pods of a namespace too large')]),
         lines('Wake-ups', 'Count', [of('WakeUps', 'Sum', 'sent'), of('Bounced', 'Sum', 'met a lease'), of('SweepResends', 'Sum', 'by sweep')]),
         lines('Runs', 'Count', [
           of('SyncsWritten', 'Sum', 'written'),

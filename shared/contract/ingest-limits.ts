@@ -33,15 +33,13 @@ export const ingestDefaults = {
   tombstoneMs: 15 * 60_000,
   /** Time for which the applied pages of a list are stored, s. It is longer than its messages are in flight. */
   listTtlSeconds: 3600,
-  /** Maximum size of an object's item, bytes. DynamoDB's limit is 400 KB, and it may count the size of numbers differently. */
-  maxItemBytes: 399 * 1024,
   /** Memory for the ten messages that a worker handles at once, bytes, of its 1024 MB. A message above a tenth of it is handled alone. */
   memoryAtOnce: 192 << 20,
   /** Limits of a warm worker's caches for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */
   maxSelectorBytes: 64 << 20,
   maxNamespacesKept: 100_000,
   maxSessionsKept: 10_000,
-  /** Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item takes 400 KB. */
+  /** Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item takes 400 KB with the Pod's projection. */
   maxUnnotifiedChars: 128 * 1024,
 };
 export type IngestLimits = Numbers<typeof ingestDefaults>;

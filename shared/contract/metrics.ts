@@ -19,7 +19,6 @@ export interface Metric {
 
 export const metrics = {
   EventsIn: { unit: 'Count', help: 'objects that reached ingest in events messages' },
-  ObjectsTooLarge: { unit: 'Count', help: 'entries left out because their object does not fit an item of the table' },
   Quarantined: { unit: 'Count', help: 'messages moved to quarantine because they are unreadable or not trusted' },
   MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed; the queue delivers them again' },
   WakeUps: { unit: 'Count', help: 'wake-ups sent' },

@@ -27,8 +27,8 @@ export interface EventsHeader {
 }
 
 /**
- * Maximum size of a projection. Senders count bytes, as DynamoDB, whose items must stay below 400 KB; ingest counts characters. Runs of other clusters read
- * many Nodes and Namespaces at once. A pod's record also contains its former label sets. The API server does not limit labels as such, and one tenant's
+ * Maximum size of a projection, bytes. DynamoDB's items must stay below 400 KB. Runs of other clusters read many Nodes and Namespaces at once. A pod's record
+ * also contains its former label sets (`ingest.maxUnnotifiedChars`). The API server does not limit labels as such, and one tenant's
  * object must not block the messages that it shares with others.
  */
 export const maxProjectionSize: { readonly [K in InputKind]: number } = {

@@ -195,8 +195,8 @@ export function checkEntries<E extends Entry>(
 function projectionText(kind: InputKind): Check {
   const longest = maxProjectionSize[kind];
   return needs(
-    isText((text) => text !== '' && text.length <= longest),
-    `text of 1 to ${longest} characters is needed`,
+    isText((text) => text !== '' && Buffer.byteLength(text) <= longest),
+    `text of 1 to ${longest} bytes is needed`,
   );
 }
 

@@ -3,7 +3,6 @@ import type { Labels } from '#shared/kube/labels.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
-import { itemSize } from './item-size.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
 import { pagesOf } from './pages.ts';
 import { type Item, type KeyRange, numberOf, type WriteCondition } from './table.ts';
@@ -70,9 +69,6 @@ export function putObject(
 ): Promise<boolean> {
   return table.put(itemOf(cluster, kind, record), unchanged(before));
 }
-
-/** Returns the size of the record's item, bytes. DynamoDB's limit is 400 KB. */
-export const objectSize = (cluster: string, kind: InputKind, record: ObjectRecord): number => itemSize(itemOf(cluster, kind, record));
 
 const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item => ({
   ...objectKey(cluster, kind, record.namespace, record.name),

@@ -8,7 +8,7 @@ import { readFence } from '#shared/store/lists.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store/objects.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
-import { fitItem, type ObjectPlan, planObject, type VersionedEntry } from './object-plan.ts';
+import { planObject, type VersionedEntry } from './object-plan.ts';
 
 /** `known` is the record as the caller has just read it, with undefined for an absent record. If it is left out, the record is read here. */
 export async function applyObject(
@@ -18,16 +18,16 @@ export async function applyObject(
   known?: { readonly record: ObjectRecord | undefined },
 ): Promise<void> {
   const { deps, cluster, store, effects } = context;
-  const { namespace, name, observedAtMs } = entry;
+  const { namespace, name, projection, observedAtMs } = entry;
   let before = known ? known.record : await readObject(store, kind, namespace, name);
   for (;;) {
     context.checkTime();
-    const plan = planObject(kind, before, entry);
+    const plan = planObject(kind, before, entry, deps.limits.ingest.maxUnnotifiedChars);
     if (plan.kind === 'stale') return notifyAgain(context, kind, entry, plan.stored);
     // A newer list does not have the object. Its deletion may not be sent again, so the object would exist here for good.
-    if (entry.projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) return;
-    const record = await recordOf(context, kind, entry, plan);
-    if (!record) return;
+    if (projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) return;
+    const record = { namespace, name, version: plan.version, projection, unnotifiedLabels: plan.unnotifiedLabels, deletedAtMs: deps.now() };
+    await putIntoIndex(context, namespace);
     effects.recordWrite(kind, namespace);
     if (await putObject(store, kind, record, before)) {
       if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
@@ -50,25 +50,10 @@ function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: Versio
   effects.pending.push({ kind, record: stored, podChange: undefined, observedAtMs });
 }
 
-/** The record to write, once all is done that has to come before the write; undefined: no item can hold it, and the stored record stays. */
-async function recordOf(
-  { deps, cluster, effects, store }: MessageContext,
-  kind: InputKind,
-  { namespace, name, projection }: VersionedEntry,
-  { version, unnotifiedLabels }: Extract<ObjectPlan, { kind: 'write' }>,
-): Promise<ObjectRecord | undefined> {
-  const limits = deps.limits.ingest;
-  const { record, bytes } = fitItem(cluster.id, kind, { namespace, name, version, projection, unnotifiedLabels, deletedAtMs: deps.now() }, limits);
-  if (!record) {
-    deps.metrics.put('ObjectsTooLarge', 1, { cluster: cluster.id });
-    const details = { cluster: cluster.id, kind, namespace, name, bytes, most: limits.maxItemBytes };
-    deps.log.error('object is too large to be stored: its former record stays', details);
-    return undefined;
-  }
+/** Lists would not find the object without its namespace in the index. */
+async function putIntoIndex({ deps, cluster, effects, store }: MessageContext, namespace: string): Promise<void> {
   const key = `${cluster.id}/${namespace}@${cluster.cacheEpoch}`;
-  if (!deps.caches.namespaces.get(key)) {
-    await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
-    deps.caches.namespaces.set(key, true);
-  }
-  return record;
+  if (deps.caches.namespaces.get(key)) return;
+  await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
+  deps.caches.namespaces.set(key, true);
 }

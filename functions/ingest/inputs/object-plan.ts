@@ -5,7 +5,7 @@ import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
-import { decodeObjectOf, isAlive, type ObjectRecord, objectSize } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 
 /** An entry whose versions name the incarnation. */
@@ -39,12 +39,12 @@ export type ObjectPlan =
       readonly isZoneKept: boolean;
     };
 
-export function planObject(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): ObjectPlan {
+export function planObject(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, maxUnnotifiedChars: number): ObjectPlan {
   const version = versionAgainst(before, entry);
   if (before && version <= before.version) return { kind: 'stale', stored: before };
   const change = changeOf(kind, before, entry);
   const isPending = change !== 'none' || before?.unnotifiedLabels !== undefined;
-  const unnotified = isPending ? unnotifiedAfter(kind, before, entry) : undefined;
+  const unnotified = isPending ? unnotifiedAfter(kind, before, entry, maxUnnotifiedChars) : undefined;
   return {
     kind: 'write',
     version,
@@ -95,38 +95,18 @@ function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: Vers
   return podChange(old, pod) ?? 'none';
 }
 
-/** Returns the label sets that were unnotified before, and the label set that this write replaces. */
-function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): readonly Labels[] {
+/**
+ * Returns the label sets that were unnotified before, and the label set that this write replaces. Above `maxChars` the oldest sets are left out. Their
+ * services find out with their next run.
+ */
+function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, maxChars: number): readonly Labels[] {
   const unnotified = before?.unnotifiedLabels ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return unnotified;
   const labels = labelsOfProjectedPod(before.projection);
   const same = (other: Labels): boolean => JSON.stringify(other) === JSON.stringify(labels);
   if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return unnotified;
-  return unnotified.some(same) ? unnotified : [...unnotified, labels];
-}
-
-export interface ItemLimits {
-  /** Characters of all unnotified label sets. */
-  readonly maxUnnotifiedChars: number;
-  readonly maxItemBytes: number;
-}
-
-/**
- * The record without as many of its oldest unnotified label sets as it takes to fit into an item; their services find out with their next run. The table
- * would refuse a larger one each time, and with it the message. `bytes`: the size without any; the object cannot be stored if that is too large.
- */
-export function fitItem(cluster: string, kind: InputKind, record: ObjectRecord, { maxUnnotifiedChars, maxItemBytes }: ItemLimits): FittedItem {
-  let fitted = record;
-  const size = (): number => objectSize(cluster, kind, fitted);
-  const isTooLarge = (labels: readonly Labels[]): boolean => JSON.stringify(labels).length > maxUnnotifiedChars || size() > maxItemBytes;
-  while (fitted.unnotifiedLabels && fitted.unnotifiedLabels.length > 0 && isTooLarge(fitted.unnotifiedLabels)) {
-    fitted = { ...fitted, unnotifiedLabels: fitted.unnotifiedLabels.slice(1) };
-  }
-  const bytes = size();
-  return { record: bytes <= maxItemBytes ? fitted : undefined, bytes };
-}
-
-export interface FittedItem {
-  readonly record: ObjectRecord | undefined;
-  readonly bytes: number;
+  if (unnotified.some(same)) return unnotified;
+  let kept = [...unnotified, labels];
+  while (JSON.stringify(kept).length > maxChars) kept = kept.slice(1);
+  return kept;
 }

@@ -6,12 +6,14 @@ import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { kinds, type Service } from '#shared/kube/types.ts';
+import { itemSize } from '#shared/store/item-size.ts';
+import { objectKey } from '#shared/store/keys.ts';
 import { isAlive, readObject } from '#shared/store/objects.ts';
-import type { Table } from '#shared/store/table.ts';
+import type { Item, Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub, silent } from './hub.ts';
 
-/** Below 256 K characters, which a message may have, and above the 400 KB of an item. */
+/** Below 256 K characters, and above the 256 KB of a projection. */
 const large: Service = {
   ...service(),
   metadata: {
@@ -23,17 +25,17 @@ const large: Service = {
   },
 };
 
-it('an object that does not fit an item of the table is left out, counted and named, and its neighbours are applied', async () => {
+it('an object that is too large in bytes is quarantined, and its neighbours are applied', async () => {
   const hub = await ingestHub();
-  const errors: unknown[] = [];
-  const log = { ...silent, error: (text: string, fields: object = {}) => void errors.push({ text, ...fields }) };
+  const warnings: unknown[] = [];
+  const log = { ...silent, warn: (text: string, fields: object = {}) => void warnings.push({ text, ...fields }) };
   for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
   const part = hub.list('Service', 10, entry('Service', 4, service()), entry('Service', 5, large));
   expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', body: JSON.stringify(part) }])).toEqual([]);
   expect(isAlive(await readObject(hub.store, 'Service', 'ns', 'svc'))).toBe(true);
   expect(await readObject(hub.store, 'Service', 'ns', 'large')).toBeUndefined();
-  expect(hub.metrics.get('ObjectsTooLarge')).toBe(1);
-  expect(errors).toMatchObject([{ cluster: 'c', kind: 'Service', namespace: 'ns', name: 'large', bytes: expect.any(Number) }]);
+  expect(hub.metrics.get('Quarantined')).toBe(1);
+  expect(warnings).toMatchObject([{ cluster: 'c', reason: expect.stringContaining('text of 1 to 262144 bytes is needed') }]);
   const meta = await readCluster(hub.table, 'c');
   expect(meta && hasSynced(meta)).toBe(true);
 });
@@ -67,7 +69,10 @@ it('a pod keeps as many of its former label sets as fit its item', async () => {
   }
   const record = await readObject(hub.store, 'Pod', 'ns', 'p');
   expect(record?.projection).toContain('"app":"11"');
-  expect(record?.unnotifiedLabels?.at(-1)).toMatchObject({ app: '10' });
+  expect(record?.unnotifiedLabels).toMatchObject([{ app: '9' }, { app: '10' }]);
+  const item = await hub.table.get(objectKey('c', 'Pod', 'ns', 'p'));
+  expect(itemSize(item as Item)).toBeGreaterThan(180 * 1024);
+  expect(itemSize(item as Item)).toBeLessThan((64 + 128 + 1) * 1024);
 });
 
 it('messages that inflate to much are worked on one after the other', async () => {
