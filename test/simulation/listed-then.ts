@@ -156,8 +156,10 @@ export class ListedThen {
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
     if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
+    // If the first record is lost, and later ones lack the addresses of a large output, the record of the next first write counts as the first.
+    const mayLackFirst = mayLoseRecords(this.#profile) && limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
     if (reason.startsWith('the record begins at'))
-      return mayBeLost || (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
+      return mayBeLost || mayLackFirst || (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
     if (reason.startsWith('the cluster was in shadow mode')) {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';

@@ -44,7 +44,9 @@ export class OptionalReflector {
       signal.throwIfAborted();
       if (!isMissingKind(error)) throw error;
       this.#reflector = undefined;
-      if (isFirst || reflector.isListed) log.warn('kind is not served by the cluster: listed again each minute', { kind: this.kind });
+      if (isFirst || reflector.isListed) {
+        log.warn('kind is not served by the cluster: listed again each minute', { kind: this.kind, reason: String(error) });
+      }
       await sleep(clock, relistMs, signal);
     }
   }
