@@ -117,7 +117,8 @@ async function wakePending(run: SweepRun, records: readonly ClusterRecord[], ove
 /** The worker that applied the last of the first lists wakes every service, unless it died or had no time. */
 async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
   const owing = new Map<string, ClusterRecord>();
-  await run.each('wakeAllAfterFirstLists', clusters, async (cluster) => {
+  const held = clusters.filter(({ lists }) => lists.suppressesWakeUps);
+  await run.each('wakeAllAfterFirstLists', held, async (cluster) => {
     const now = await wakeAllAfterFirstLists(run.deps.table, cluster);
     if (now) owing.set(cluster.id, now);
   });

@@ -73,10 +73,10 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** Registers the cluster with the next incarnation, so that messages of the former one are ignored. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, settings, queues, api, optIn }: ClusterRecord): Promise<Mode> {
+async function comeBack({ table, now, who }: RebuildDeps, { id, labels, settings, queues, api, optIn }: ClusterRecord): Promise<Mode> {
   const mode = await modeBeforeRebuild(table, id);
   if (!mode) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
-  await registerCluster(table, { id, mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
+  await registerCluster(table, { id, ...(labels && { labels }), mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
   await recordAudit(table, id, {
     at: new Date(now()).toISOString(),
     who,

@@ -28,7 +28,7 @@ async function recordedRow(table: Table, id: string, nowMs: number): Promise<Omi
   if (!cluster) return undefined;
   return {
     cluster: id,
-    labels: cluster.labels,
+    labels: cluster.labels ?? {},
     mode: switchesText(cluster),
     version: cluster.relay.kubernetesVersion ?? '',
     heartbeatAge: cluster.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - cluster.relay.heartbeatAtMs) / 1000,

@@ -46,7 +46,7 @@ export interface ApiAccess {
 /** A cluster's record in parts. The module of each part has its attributes, decodes them and has a function for each change. */
 export interface ClusterRecord extends ClusterState {
   /** For the console alone. */
-  readonly labels: { readonly [name: string]: string };
+  readonly labels: { readonly [name: string]: string } | undefined;
   readonly queues: QueueUrls | undefined;
   readonly api: ApiAccess | undefined;
 }
@@ -105,7 +105,9 @@ export async function readCluster(table: Table, cluster: string): Promise<Cluste
 
 export async function readClusterState(table: Table, cluster: string): Promise<ClusterState | undefined> {
   const item = await table.get(metaKey(cluster));
-  return item && decodeCluster(cluster, item);
+  if (!item) return undefined;
+  const { labels: _, queues: __, api: ___, ...state } = decodeCluster(cluster, item);
+  return state;
 }
 
 /** `access` is register's record, the only source of addresses and credentials: ingest, sync and sweep may write `item`, so its values are not trusted. */
@@ -126,7 +128,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     clusterset,
     source: decodeSource(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
-    labels: text(access, 'labels') ?? {},
+    labels: text(access, 'labels'),
     queues: text(access, 'queues'),
     api: text(access, 'api'),
     uid: (item['uid'] as string | undefined) ?? '',

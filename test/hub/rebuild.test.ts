@@ -44,7 +44,8 @@ async function spoil({ world }: Small): Promise<void> {
 it('the cluster is served again as it is, in its mode, and nothing is written before its first lists are complete', async () => {
   const small = await running();
   const { world, calls, pass } = small;
-  const access = await world.table.get(accessKey(cluster));
+  const access = { ...accessKey(cluster), ...(await world.table.get(accessKey(cluster))), labels: '{"env":"prod"}' };
+  await world.table.put(access);
   await spoil(small);
   await rebuild(depsOf(small), [cluster]);
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
