@@ -1,6 +1,6 @@
 /** One wake-up: take the lease of its item, reconcile, finish; again for generations that were added meanwhile. */
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { abandonWork, finishWork } from '#shared/workqueue/finish.ts';
+import { finishWork } from '#shared/workqueue/finish.ts';
 import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
@@ -19,12 +19,7 @@ export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadli
     await prefetched?.ended;
     return true;
   }
-  try {
-    return await runUnderLease(deps, reconciler, { message, claim: taken.claim, prefetched, deadlineMs });
-  } catch (error) {
-    await abandonWork(deps, taken.claim);
-    throw error;
-  }
+  return runUnderLease(deps, reconciler, { message, claim: taken.claim, prefetched, deadlineMs });
 }
 
 interface ClaimedWakeUp {

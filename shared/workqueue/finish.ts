@@ -8,7 +8,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { expireEarlier, type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
+import { type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
@@ -45,14 +45,6 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
   const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers, newestRecord, nowMs };
   const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
-}
-
-/**
- * Ends a run that threw, and never rejects. Its message returns, and takes the lease over. The lease lasts for the time of a save, because a call to the
- * table that timed out may still take effect.
- */
-export async function abandonWork({ table, now, limits }: WorkQueueDeps, { service, leaseId }: Claim): Promise<void> {
-  await expireEarlier(table, service, leaseId, now() + limits.sync.saveMs).catch(() => {});
 }
 
 interface Decided {

@@ -163,11 +163,6 @@ export async function renew(table: Table, service: ServiceKey, record: RunRecord
   return item && decodeWork(item);
 }
 
-/** Brings the end of a lease forward. The lease stays on the item, so the next worker takes it over. */
-export async function expireEarlier(table: Table, service: ServiceKey, leaseId: string, untilMs: number): Promise<void> {
-  await table.update(workKey(service), { set: { until: untilMs } }, { all: [isHeldBy(leaseId), { attribute: 'until', is: '>', value: untilMs }] });
-}
-
 function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): {
   readonly set: { [attribute: string]: Value };
   readonly remove: readonly string[];

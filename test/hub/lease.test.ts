@@ -93,19 +93,3 @@ it('a holder that may not go on for longer sends a wake-up for what came in last
   expect(raised).toBe(12);
   expect(isClean(await readWork(world.table, service))).toBe(true);
 });
-
-it('the service of a run that failed at the table is free again within seconds', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
-  await pass(5);
-  const { update } = world.table;
-  let failed = 0;
-  const failing: typeof update = async (key, change, condition) => {
-    if (change.remove?.includes('lease') && failed++ === 0) throw new Error('the table does not answer');
-    return update(key, change, condition);
-  };
-  Object.assign(world.table, { update: failing });
-  world.store.apply(aPod(0, { ready: false }));
-  await pass(12);
-  expect(failed).toBeGreaterThan(1);
-  await expectNothingLeft(world);
-});
