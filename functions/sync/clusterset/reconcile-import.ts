@@ -161,9 +161,13 @@ function refused(run: ClustersetRun, message: string): Outcome {
   return refusedByCluster(run, message);
 }
 
-/** `written`: of the slices. A refusal by the cluster comes before it. */
+/**
+ * `written`: of the slices. A refusal by the cluster comes before it, but not before a doubt about a source: a run in doubt returns each minute, and a refused
+ * one after longer and longer waits.
+ */
 function ended(run: ClustersetRun, written: Outcome, read: Sources): Outcome {
-  if (run.refusals.length > 0) return refused(run, run.refusals.join('; '));
+  const refusal = run.refusals.length > 0 ? refused(run, run.refusals.join('; ')) : undefined;
+  if (refusal && !run.found.doubted) return refusal;
   return written.kind === 'ok' ? afterSilence(run, read) : written;
 }
 

@@ -79,7 +79,7 @@ export class ServerState {
   recordDeleted(kind: OutputKind, object: OutputObject): void {
     const { name, resourceVersion = '0' } = object.metadata;
     const isSaved = this.#before.some((o) => o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion));
-    if (!this.#found.has(nameOf({ kind, name })) && !isSaved) {
+    if (!this.#records.has(nameOf({ kind, name })) && !isSaved) {
       this.recordPresent(kind, object);
       this.#noteFound(kind, object, undefined);
     }

@@ -11,7 +11,7 @@ interface Square {
   readonly title: string;
 }
 
-const inNoSlice = 'in no slice';
+const inNoSlice = 'in no known slice';
 
 export function podMap() {
   const element = h('section', { class: 'panel map', 'aria-label': 'Pods by slice and place', hidden: '' });
@@ -48,16 +48,17 @@ function ready(squares: readonly Square[]): HTMLElement {
 
 const square = ({ look, title }: Square): HTMLElement => h('li', { class: `square ${look}`, title }, h('span', { class: 'visually-hidden' }, title));
 
-/** A pod has a square in each slice that lists it. A selected pod without a slice has one too, with the reason. */
+/**
+ * A pod has a square in each slice that lists it, or in Endpoints if the hub writes no slices. A selected pod that is not listed has one too, with the
+ * reason.
+ */
 function ofPods({ pods, saved }: Explanation): readonly Square[] {
-  const listed = Map.groupBy(
-    saved.filter((a) => a.object !== 'Endpoints'),
-    (a) => a.pod,
-  );
-  return pods.flatMap((pod) => {
+  const inSlices = saved.filter((a) => a.object !== 'Endpoints');
+  const listed = Map.groupBy(inSlices.length > 0 ? inSlices : saved, (a) => a.pod);
+  return pods.flatMap((pod): readonly Square[] => {
     const addresses = listed.get(pod.pod) ?? [];
-    if (addresses.length === 0) return pod.relation === 'selected' ? [squareOf(pod, inNoSlice, '', '')] : [];
-    return addresses.map(({ object, address, zone, node }) => squareOf(pod, object, zone || node || 'no zone', address));
+    if (addresses.length > 0) return addresses.map(({ object, address, zone, node }) => squareOf(pod, object, zone || node || 'no zone', address));
+    return pod.relation === 'selected' ? [{ ...squareOf(pod, inNoSlice, '', ''), look: 'out' }] : [];
   });
 }
 

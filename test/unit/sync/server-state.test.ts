@@ -57,6 +57,17 @@ it('outputs found as they were saved are not saved again', () => {
   expect(found('u1', '7', true)).toBe(1);
 });
 
+it('a slice that the run has written, and then deletes, is not one that it found', () => {
+  const before: OutputRecord[] = [
+    { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '4'), generation: 1, object: slice('u1', '4') },
+  ];
+  const server = new ServerState(1, before, Date.now);
+  server.countWrite('EndpointSlice');
+  server.recordPresent('EndpointSlice', slice('u1', '5'));
+  server.recordDeleted('EndpointSlice', slice('u1', '5'));
+  expect(server.found).toEqual([]);
+});
+
 it('an output that the run finds absent, and has not touched, was deleted by another client, also after a write of another output', () => {
   const [absent, deleted] = ['other', 'own'].map((name) => ({ ...slice('u1', '7'), metadata: { ...slice('u1', '7').metadata, name } }));
   const server = new ServerState(1, []);
