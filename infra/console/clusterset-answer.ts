@@ -33,7 +33,7 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
 const takesPart = ({ record, exports, imports }: Member): boolean =>
   exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
 
-/** Bound on the pending work items that are read, with those that wait for their turn. A cluster with more is behind with all its imports. */
+/** Bound on the pending work items that are read. Imports that wait for their turn count too. A cluster with more is behind with all its imports. */
 const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {

@@ -8,9 +8,9 @@ import { ChangeRate } from './gather-window.ts';
 import { KindQueue } from './kind-queue.ts';
 
 /**
- * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once; otherwise it gathers
- * entries for a window that grows with the rate of changes (outputs: a second; what the hub wrote itself: ten), so that a busy cluster sends larger messages
- * and not more of them.
+ * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once. Otherwise it gathers
+ * entries for a window that grows with the rate of changes, so a busy cluster sends larger messages and not more of them. The window of outputs is a second,
+ * and that of the hub's own writes ten.
  *
  * The outbox repeats a send until the queue accepts it, so a watch resumes at the version read last. The outbox drops only messages that the queue will
  * never accept, and logs their objects (delivery.ts).

@@ -162,8 +162,8 @@ function refused(run: ClustersetRun, message: string): Outcome {
 }
 
 /**
- * `written`: of the slices. A refusal by the cluster comes before it, but not before a doubt about a source: a run in doubt returns each minute, and a refused
- * one after longer and longer waits.
+ * `written`: of the slices. A refusal by the cluster comes before it. A doubt about a source comes before the refusal, because a run in doubt returns each
+ * minute, and a refused run after longer and longer waits.
  */
 function ended(run: ClustersetRun, written: Outcome, read: Sources): Outcome {
   const refusal = run.refusals.length > 0 ? refused(run, run.refusals.join('; ')) : undefined;
