@@ -174,7 +174,7 @@ export class Member implements SetMember {
   /** All objects of the kinds go with them. Installed again they are empty. */
   uninstall(ms: number): void {
     this.say('the kinds of the Multi-Cluster Services API are uninstalled');
-    for (const { metadata } of this.store.list('ServiceImport')) this.deletedImports.add(`${metadata.namespace}/${metadata.name}`);
+    this.#noteDeletedImports();
     for (const kind of ['ServiceExport', 'ServiceImport'] as const)
       for (const { metadata } of this.store.list(kind)) this.store.remove(kind, metadata.namespace ?? '', metadata.name);
     this.servesMcs = false;
@@ -185,6 +185,10 @@ export class Member implements SetMember {
     });
   }
 
+  #noteDeletedImports(): void {
+    for (const { metadata } of this.store.list('ServiceImport')) this.deletedImports.add(`${metadata.namespace}/${metadata.name}`);
+  }
+
   /** A backup is taken now, and what happens in the next `ms` is lost. */
   goBackIn(ms: number): void {
     const { store, scheduler } = this;
@@ -193,6 +197,7 @@ export class Member implements SetMember {
     store.resourceVersion += 100_000;
     scheduler.after(ms, () => {
       this.say(`restored at ${backup.revision} after ${store.resourceVersion}`);
+      this.#noteDeletedImports();
       store.restore(backup.objects, backup.revision);
       lease.now = backup.lease;
       this.wentBack = true;
