@@ -5,11 +5,11 @@ import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { isFresh, isHalfSilent, isLookedAt, type SourceState, silentAfterMs } from '#shared/clusterset/source-state.ts';
 
 /**
- * The answer of a cluster's API to the question which cluster it is.
+ * The answer of a cluster's API when sweep reads the cluster's identity.
  *
- * - `itself`: its identity is the recorded one.
- * - `not`: no connection, or no answer.
- * - `otherwise`: an error, or another cluster. The API is up, but of no use.
+ * - `itself`: The API answers with the recorded identity.
+ * - `not`: The API does not answer, or no connection comes up.
+ * - `otherwise`: The API is up, and answers with an error or with the identity of another cluster.
  */
 export type IdentityAnswer = 'itself' | 'not' | 'otherwise';
 
@@ -68,7 +68,7 @@ function reasonToHold(members: readonly ClusterRecord[], { answers, isWhole, now
   return isReached ? undefined : 'fresh clusters do not answer either';
 }
 
-/** An operator's pause is no loss. */
+/** Returns true if the silence is long enough for an eviction and the API does not answer. A paused cluster is never evicted. */
 function mayEvict(member: ClusterRecord, { sinceMs }: SourceStep, { answers, nowMs }: Look): boolean {
   const { silence, evictAfterSeconds } = member.clusterset;
   const { isPaused, heartbeatAtMs } = witnessOf(member);
