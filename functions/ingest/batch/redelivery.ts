@@ -61,19 +61,9 @@ export async function quarantineEntries(
   const { refused, entries } = message;
   for (let i = 0; i < refused.length; i += refusedAtOnce) {
     const some = refused.slice(i, i + refusedAtOnce);
+    const unapplied = some.map(({ entry }) => entry);
     const reason = `${refused.length} of ${refused.length + entries.length} entries are refused; the first here: ${some[0]?.reason}`;
-    await quarantine(
-      deps,
-      cluster,
-      {
-        ...record,
-        body: encodeEntries(
-          message,
-          some.map(({ entry }) => entry),
-        ),
-      },
-      reason,
-    );
+    await quarantine(deps, cluster, { ...record, body: encodeEntries(message, unapplied) }, reason);
   }
 }
 

@@ -3,7 +3,7 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { lookOnly, type WakeUp } from '#shared/workqueue/rules/message.ts';
+import { lookOnly, type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
@@ -32,15 +32,15 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, service, delayS
   // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
   const name = { cluster: own.id, namespace, work: service, clusters: woken.map(({ id }) => id), isFresh: run.latencyFromMs !== undefined };
   const nowMs = deps.now();
-  const wakeUp = wakeUpOf(run, service, delaySeconds);
+  const toSend = wakeUpOf(run, service, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);
-  if (pendingMs > 0) await wakeEach(run, woken, { ...wakeUp, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
+  if (pendingMs > 0) await wakeEach(run, woken, { ...toSend, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
   // The pending one may have been received before a generation was added.
   if (wakePace.pendingMs(name, deps.now()) === 0) {
     const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
     if (waitSeconds > delaySeconds) deps.metrics.put('ImportsDelayed', 1, { cluster: own.id });
     const paced = Math.max(delaySeconds, waitSeconds);
-    await wakeEach(run, woken, { ...wakeUp, delaySeconds: paced, pace: 'leads' });
+    await wakeEach(run, woken, { ...toSend, delaySeconds: paced, pace: 'leads' });
     wakePace.sent(name, nowMs + paced * 1000);
   }
   if (failures.length > 0) throw failures[0];
@@ -48,8 +48,8 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, service, delayS
 
 /** Exports of other clusters are only to look again: they have not changed, and this run wakes the importers itself. */
 function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, service: string, delaySeconds: number): WakeUp {
-  const wakeUp = { namespace, service, delaySeconds, readFromApiServer: false, observedAtMs: latencyFromMs };
-  return service === exportWork(name) ? lookOnly(wakeUp) : wakeUp;
+  const toSend = wakeUp(namespace, service, { delaySeconds, observedAtMs: latencyFromMs });
+  return service === exportWork(name) ? lookOnly(toSend) : toSend;
 }
 
 async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {

@@ -98,14 +98,15 @@ export function fleetTable() {
   function draw(): void {
     const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
     const found = all.filter((r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit} ${labelsText(r)}`));
-    const groups = [...Map.groupBy(sorted(found), groupOf)].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
-    const visible = groups.flatMap(([, rows]) => rows).slice(0, shown);
+    const groups = Map.groupBy(sorted(found), groupOf);
+    const inOrder = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+    const visible = inOrder.flatMap(([, rows]) => rows).slice(0, shown);
     for (const [i, head] of heads.entries()) head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
     for (const row of visible) fill(row);
-    const elements = groups.flatMap(([group, of]) => {
-      const rows = of.filter((row) => visible.includes(row)).map((row) => rowOf(row.cluster).element);
-      return rows.length > 0 && grouping.value !== ungrouped ? [groupRow(group, of), ...rows] : rows;
-    });
+    const elements = [...Map.groupBy(visible, groupOf)].flatMap(([group, rows]) => [
+      ...(grouping.value === ungrouped ? [] : [groupRow(group, groups.get(group) ?? [])]),
+      ...rows.map((row) => rowOf(row.cluster).element),
+    ]);
     if (elements.length !== body.children.length || elements.some((e, i) => body.children[i] !== e)) {
       const focused = document.activeElement;
       body.replaceChildren(...elements);

@@ -55,20 +55,21 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   expect((await readWork(hub.table, key)).generation).toBeGreaterThan(atSwitch);
 });
 
+const sliceEntry = {
+  namespace: 'ns',
+  name: 'svc-1',
+  resourceVersion: '9',
+  uid: 'u',
+  generation: 1,
+  service: 'svc',
+  managedBy: slicesManagedBy,
+  object: { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] },
+};
+
 it('in shadow mode a slice whose message failed after it was saved wakes its service when the message comes again', async () => {
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
-  const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
-  const seen = hub.live('EndpointSlice', 9, {
-    namespace: 'ns',
-    name: 'svc-1',
-    resourceVersion: '9',
-    uid: 'u',
-    generation: 1,
-    service: 'svc',
-    managedBy: slicesManagedBy,
-    object: slice,
-  });
+  const seen = hub.live('EndpointSlice', 9, sliceEntry);
   hub.woken();
   const { update } = hub.table;
   Object.assign(hub.table, {
@@ -87,19 +88,8 @@ it('in shadow mode a slice whose message failed after it was saved wakes its ser
 it('in shadow mode a list that shows every slice as it was wakes no service', async () => {
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
-  const slice = { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] };
-  const entry = {
-    namespace: 'ns',
-    name: 'svc-1',
-    resourceVersion: '9',
-    uid: 'u',
-    generation: 1,
-    service: 'svc',
-    managedBy: slicesManagedBy,
-    object: slice,
-  };
-  await hub.ingest(hub.list('EndpointSlice', 10, entry));
+  await hub.ingest(hub.list('EndpointSlice', 10, sliceEntry));
   expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
-  await hub.ingest(hub.list('EndpointSlice', 20, entry));
+  await hub.ingest(hub.list('EndpointSlice', 20, sliceEntry));
   expect(hub.woken()).toEqual([]);
 });

@@ -184,6 +184,7 @@ describe('a list part of an output kind', () => {
     addressType: 'IPv4',
     endpoints: [],
   });
+  const seen = { namespace: 'ns', name: 'svc-x', uid: 'u', service: 'svc', managedBy: slicesManagedBy };
   const known = async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())));
@@ -207,17 +208,7 @@ describe('a list part of an output kind', () => {
 
   it('a slice that was given to another service without an event is found at the second look', async () => {
     const hub = await known();
-    await hub.ingest(
-      hub.list('EndpointSlice', 20, {
-        namespace: 'ns',
-        name: 'svc-x',
-        resourceVersion: '12',
-        uid: 'u',
-        generation: 2,
-        service: '',
-        managedBy: slicesManagedBy,
-      }),
-    );
+    await hub.ingest(hub.list('EndpointSlice', 20, { ...seen, resourceVersion: '12', generation: 2, service: '' }));
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
@@ -226,17 +217,7 @@ describe('a list part of an output kind', () => {
 
   it('a list part of an output kind causes a read of a slice that is older than its saved state before the list', async () => {
     const hub = await known();
-    await hub.ingest(
-      hub.list('EndpointSlice', 1_000, {
-        namespace: 'ns',
-        name: 'svc-x',
-        resourceVersion: '6',
-        uid: 'u',
-        generation: 1,
-        service: 'svc',
-        managedBy: slicesManagedBy,
-      }),
-    );
+    await hub.ingest(hub.list('EndpointSlice', 1_000, { ...seen, resourceVersion: '6', generation: 1 }));
     expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
@@ -250,17 +231,7 @@ describe('a list part of an output kind', () => {
 
   it('a list part wakes no service for saved outputs', async () => {
     const hub = await known();
-    await hub.ingest(
-      hub.list('EndpointSlice', 20, {
-        namespace: 'ns',
-        name: 'svc-x',
-        resourceVersion: '7',
-        uid: 'u',
-        generation: 1,
-        service: 'svc',
-        managedBy: slicesManagedBy,
-      }),
-    );
+    await hub.ingest(hub.list('EndpointSlice', 20, { ...seen, resourceVersion: '7', generation: 1 }));
     expect(hub.queues.events.waiting()).toEqual([]);
     expect(hub.woken()).toEqual([]);
   });
@@ -277,17 +248,7 @@ describe('a list part of an output kind', () => {
 
   it('sends for a generation that a crash left raised and unsent, although the entry is explained by now', async () => {
     const hub = await known();
-    await hub.ingest(
-      hub.live('EndpointSlice', 12, {
-        namespace: 'ns',
-        name: 'svc-x',
-        resourceVersion: '12',
-        uid: 'u',
-        generation: 2,
-        service: 'svc',
-        managedBy: slicesManagedBy,
-      }),
-    );
+    await hub.ingest(hub.live('EndpointSlice', 12, { ...seen, resourceVersion: '12', generation: 2 }));
     // The second look raises, and its worker dies before it sends.
     const bodies = hub.queues.events.waiting().map((m) => m.body);
     const send = hub.queues.syncs.send;
