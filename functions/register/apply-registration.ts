@@ -29,7 +29,7 @@ export async function applyRegistration(
   if (event.RequestType === 'Delete') {
     const id = event.PhysicalResourceId;
     const mode = (await readCluster(table, id))?.mode ?? 'shadow';
-    if (await drainCluster(table, id))
+    if (await drainCluster(table, id, Date.now()))
       await audit(id, 'taken out: draining, its endpoints stay as they are', { mode: { from: mode, to: 'draining' } });
     await giveUpAccess(table, id);
     return id;
@@ -53,7 +53,7 @@ function setSwitches(cluster: ClusterRecord | undefined): string {
 async function registerWhenCleared(table: Table, registration: Registration, wait: (ms: number) => Promise<unknown>): Promise<Mode | undefined> {
   for (let waited = 0; ; waited += waitMs) {
     try {
-      return await registerCluster(table, registration);
+      return await registerCluster(table, registration, Date.now());
     } catch (error) {
       if (!(error instanceof PurgeInProgress) || waited >= maxWaitMs) throw error;
       await wait(waitMs);

@@ -20,8 +20,8 @@ export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>
   return connection && httpsClusterApi(connection, { fieldManager });
 }
 
-export async function rightsFindings(hub: Pick<Hub, 'connectionsFile'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
-  if (!hub.connectionsFile) return deployedFindings(cluster, what);
+export async function rightsFindings(hub: Pick<Hub, 'connectionsFile' | 'now'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
+  if (!hub.connectionsFile) return deployedFindings(cluster, what, hub.now());
   const api = await localApi(hub, cluster.id);
   if (!api) return [{ check: 'reachable', ok: false, detail: 'there is no connection to it' }];
   try {
@@ -58,12 +58,12 @@ export async function requireRights(hub: Hub, cluster: ClusterRecord, { what, to
 }
 
 /** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
-async function deployedFindings(cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
+async function deployedFindings(cluster: ClusterRecord, what: AskedFor, nowMs: number): Promise<readonly Check[]> {
   const { api: access, uid } = cluster;
   const reachable = (detail: string): Check => ({ check: 'reachable', ok: false, detail });
   if (!access) return [reachable('the cluster has no api in clusters.yaml')];
   const { url, ca, auth } = access;
-  if (auth.type !== 'secret') return recordedFindings(cluster, Date.now(), what);
+  if (auth.type !== 'secret') return recordedFindings(cluster, nowMs, what);
   let api: HttpsClusterApi | undefined;
   try {
     const credentials = clusterCredentials({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });

@@ -45,13 +45,13 @@ export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void
     if (text === last) return;
     if (last !== '' && printing.format === undefined) printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
     last = text;
-    printList(listed, printing);
+    printList(listed, printing, nowMs);
   };
 }
 
 const isSilent = (heardAt: string, nowMs: number): boolean => nowMs - Date.parse(heardAt) > silentAfterMs;
 
-function printList(listed: readonly ListedCluster[], printing: Printing): void {
+function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: number): void {
   const { format } = printing;
   if (format === 'json' || format === 'yaml' || format === 'name') {
     say(...(format === 'name' ? listed.map(({ id }) => id) : linesAsData(listed, format)));
@@ -67,7 +67,7 @@ function printList(listed: readonly ListedCluster[], printing: Printing): void {
     const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } = cluster;
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
-    if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, Date.now())}`);
+    if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
     const { servicesWithoutWriter: unwritten } = cluster;
     if (unwritten) {
       const them = unwritten === 1 ? 'it' : 'them';
@@ -84,7 +84,7 @@ function printList(listed: readonly ListedCluster[], printing: Printing): void {
         mode,
         optIn,
         ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
-        relayHeardAt === null ? 'never' : `${Math.round((Date.now() - Date.parse(relayHeardAt)) / 1000)} s ago`,
+        relayHeardAt === null ? 'never' : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeardAt)) / 1000))} s ago`,
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
         differences === null ? '-' : String(differences),

@@ -8,6 +8,7 @@ import { type ChosenMode, isDeregistered } from '#shared/clusters/mode.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
@@ -18,8 +19,6 @@ import { wholeSeconds } from './table-clock.ts';
 import { UsageError } from './usage-error.ts';
 
 const modeOf = { pause: 'paused', shadow: 'shadow', active: 'active' } as const satisfies { readonly [verb: string]: ChosenMode };
-/** No lease of a worker that still believes the old mode is alive after this. */
-const leaseMs = 40_000;
 
 export interface SwitchValues {
   readonly all?: boolean;
@@ -78,8 +77,11 @@ async function switchTo(hub: Hub, clusters: readonly ClusterRecord[], mode: Chos
     if (!cluster) return;
     // Runs end at once in a paused cluster, so only the switch back enqueues its services.
     say(`${cluster.id}  ${cluster.mode} → ${mode}${mode === 'paused' ? '' : `, ${await wakeServices(hub, cluster.id)}`}`);
+    // No lease of a worker that still believes the old mode is alive after this.
     if (stops(cluster, mode))
-      say(`${cluster.id}  a worker may still write until ${wholeSeconds(new Date(now + leaseMs).toISOString())}: ${nextWriter(cluster)}`);
+      say(
+        `${cluster.id}  a worker may still write until ${wholeSeconds(new Date(now + defaultLimits.sync.leaseMs).toISOString())}: ${nextWriter(cluster)}`,
+      );
   });
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
 }
@@ -96,8 +98,8 @@ export async function wakeServices(hub: Hub, id: string): Promise<string> {
   try {
     const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
     await hub.directory.know(id);
-    const log = jsonLog(() => {}, Date.now, {});
-    const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: Date.now, log }, cluster);
+    const log = jsonLog(() => {}, hub.now, {});
+    const services = await addAll({ table: hub.table, queues: hub.directory.queues, now: hub.now, log }, cluster);
     return services === 1 ? '1 service woken' : `${services} services woken`;
   } catch (error) {
     return `sweep enqueues the services within a minute (not from here: ${String(error)})`;

@@ -89,7 +89,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
       dynamodb,
       directory: queueDirectory(table, sqs),
       connectionsFile: undefined,
-      now: tableClock(dynamodb),
+      now: tableClock(dynamodb, Date.now),
     };
   }
   const local = localAddresses(env['HUB']);
@@ -106,7 +106,7 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
     directory: queueDirectory(table, sqs),
     connectionsFile: local.connectionsFile,
     consoleUrl: local.consoleUrl,
-    now: tableClock(dynamodb),
+    now: tableClock(dynamodb, Date.now),
   };
 }
 

@@ -22,7 +22,7 @@ export async function redriveAll(hub: Hub, chosen: string | undefined, { all, ru
   const looks: SetAside[] = [];
   try {
     for (let goesOn = true; goesOn; ) {
-      const look = await listSetAside({ ...hub, now: Date.now, onProgress }, clusters);
+      const look = await listSetAside({ ...hub, onProgress }, clusters);
       looks.push(look);
       const redriven = await takeUp(look.found, run, json, shown);
       counts.found += look.found.length;

@@ -46,9 +46,9 @@ export async function register(hub: Hub, { files, chosen, all, who, say }: Regis
 
 async function registerOne(hub: Hub, config: Config, cluster: ClusterConfig, outputs: Outputs, who: string): Promise<string> {
   const before = await readCluster(hub.table, cluster.id);
-  const left = await registerCluster(hub.table, await registrationOf(hub.sqs, config, cluster, outputs));
+  const left = await registerCluster(hub.table, await registrationOf(hub.sqs, config, cluster, outputs), hub.now());
   const what = left ? `${left} → ${cluster.mode} (registered again)` : before ? 'registered again, mode as it was' : `registered, ${cluster.mode}`;
-  await recordAudit(hub.table, cluster.id, { at: new Date().toISOString(), who, what });
+  await recordAudit(hub.table, cluster.id, { at: new Date(hub.now()).toISOString(), who, what });
   return what;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-export function tableClock(client: Pick<DynamoDBClient, 'middlewareStack'>, now: () => number = Date.now): () => number {
+export function tableClock(client: Pick<DynamoDBClient, 'middlewareStack'>, now: () => number): () => number {
   let aheadMs: number | undefined;
   let latestMs = 0;
   client.middlewareStack.add(

@@ -48,7 +48,7 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
   await createTable(dynamo, tableName);
   const made = await Promise.all(clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const));
   for (const [id, { urls, eventsArn, syncsArn }] of made) {
-    await registerCluster(table, { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn });
+    await registerCluster(table, { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn }, Date.now());
     await followSwitches(table, id, options);
   }
   sqs.destroy();
@@ -66,8 +66,8 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
 /** Sets the switches from the command line. Registration keeps the switches of a cluster that the table already has. */
 async function followSwitches(table: Table, cluster: string, { mode, optIn, membershipOf }: HubOptions): Promise<void> {
   const known = await readCluster(table, cluster);
-  if (known?.mode !== mode) await switchMode(table, cluster, mode);
-  if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn);
+  if (known?.mode !== mode) await switchMode(table, cluster, mode, Date.now());
+  if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn, Date.now());
   const membership = membershipOf(cluster);
   if (!isDeepStrictEqual(known?.clusterset, membership)) await saveMembership(table, cluster, membership);
 }

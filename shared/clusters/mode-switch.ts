@@ -16,7 +16,7 @@ const { mode: modeAttribute, count, atMs, owesWaking, wokenTo, wasActive } = mod
  * finishes the wake-ups if the caller does not. A pause schedules none, because runs do nothing and the switch back wakes every service. Resolves to false
  * if the cluster is unknown or deregistered.
  */
-export async function switchMode(table: Table, cluster: string, mode: ChosenMode, nowMs = Date.now()): Promise<boolean> {
+export async function switchMode(table: Table, cluster: string, mode: ChosenMode, nowMs: number): Promise<boolean> {
   const set = { [modeAttribute]: mode, [owesWaking]: mode === 'paused' ? 0 : 1, [atMs]: nowMs };
   const change = {
     set,
@@ -32,7 +32,7 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
  * Switches whether Services that opt in are written, and schedules a wake-up of every service like a switch of mode. In a paused cluster the switch back
  * wakes every service.
  */
-export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs = Date.now()): Promise<boolean> {
+export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs: number): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
   const remove = [optInAttributes.withdraws];
   const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
@@ -47,14 +47,14 @@ export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, n
  * Makes runs delete the slices of Services that opt in, independent of the former switch, with the preconditions of `active`. The next switch ends this.
  * Resolves to false if the cluster is paused or deregistered.
  */
-export async function withdrawOptIn(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
+export async function withdrawOptIn(table: Table, cluster: string, nowMs: number): Promise<boolean> {
   const { optIn, since, withdraws } = optInAttributes;
   const change = { add: { [count]: 1 }, set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: 1 } };
   return (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !== undefined;
 }
 
 /** Deregisters the cluster: later runs do not write, and its endpoints stay as they are. Resolves to false if it is deregistered already. */
-export async function drainCluster(table: Table, cluster: string, nowMs = Date.now()): Promise<boolean> {
+export async function drainCluster(table: Table, cluster: string, nowMs: number): Promise<boolean> {
   const change = { set: { [modeAttribute]: 'draining', [atMs]: nowMs }, add: { [count]: 1 } };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }

@@ -45,7 +45,7 @@ const whatRunsGoBy = (settings: string): string => JSON.stringify({ ...(JSON.par
  * Registers the cluster or changes its settings. Identity, lists and versions stay. A registered cluster keeps its mode, because a deploy must not undo a
  * manual switch. A deregistered cluster counts as new and gets the given mode. Resolves to the mode of a deregistered cluster, otherwise to undefined.
  */
-export async function registerCluster(table: Table, cluster: Registration, now = Date.now()): Promise<Mode | undefined> {
+export async function registerCluster(table: Table, cluster: Registration, now: number): Promise<Mode | undefined> {
   if (!idShape.test(cluster.id)) {
     throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
   }

@@ -148,7 +148,7 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
   const seconds = (): string => ((Date.now() - startedAt) / 1000).toFixed(1);
   const arn = (name: string): string => `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${name}`;
   const { settings, queues } = before;
-  await registerCluster(table, { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') });
+  await registerCluster(table, { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') }, Date.now());
   await killFunctionsAndRelay(consoleUrl);
   await until('first lists', async () => hasSynced((await readCluster(table, cluster)) as NonNullable<typeof before>), run);
   const listed = seconds();

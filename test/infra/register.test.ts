@@ -75,7 +75,7 @@ describe('registering a cluster', () => {
   it('again, with other settings, leaves the mode as it was switched by hand', async () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
-    await switchMode(table, 'shop', 'paused');
+    await switchMode(table, 'shop', 'paused', Date.now());
     const changed = { ...registration, settings: { ...registration.settings, batchPeriodSeconds: 5 } };
     await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(changed) } }));
     expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });

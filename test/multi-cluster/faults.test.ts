@@ -140,7 +140,7 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     await sees(of('a'), ['a 10.1.0.1 ready', ...two]);
     const { table } = fleet.hub;
     process.kill((await fleet.processes()).get('relay b') as number, 'SIGSTOP');
-    await drainCluster(table, 'b');
+    await drainCluster(table, 'b', Date.now());
     await sees(of('a'), ['a 10.1.0.1 ready'], 120_000);
     await of('a').eventually(async () => expect((await of('a').import())?.status?.clusters).toEqual([{ cluster: 'a' }]));
     const left = async () => (await table.query(`SET#default#${namespace}`)).map((item) => item.sk);

@@ -136,7 +136,7 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
 
 it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', { timeout: 60_000 }, async () => {
   await hub.register('on-eks');
-  await switchMode(hub.table, 'on-eks', 'shadow');
+  await switchMode(hub.table, 'on-eks', 'shadow', Date.now());
   await hub.table.update(accessKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
   expect(await cluster('active', 'on-eks', '--override')).toMatchObject({ code: 2, output: expect.stringContaining("on-eks can't be active: EKS") });
   expect(await modeOf('on-eks')).toBe('shadow');
@@ -144,7 +144,7 @@ it.concurrent('a cluster whose own controllers cannot be switched off is never a
 
 it.concurrent('a cluster that has left is listed as such and cannot be switched', { timeout: 60_000 }, async () => {
   await hub.register('gone');
-  await drainCluster(hub.table, 'gone');
+  await drainCluster(hub.table, 'gone', Date.now());
   expect((await cluster('list')).output).toMatch(/^gone +draining: the hub does not write to it since .*, and its endpoints stay as they are$/m);
   expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone is deregistered') });
   expect(await modeOf('gone')).toBe('draining');
@@ -166,13 +166,17 @@ it.concurrent('a pause of a cluster whose Services opt in prints the same time, 
 it('`pause --all` pauses every registered cluster, with removed clusters and clusters without queues in the list', { timeout: 60_000 }, async () => {
   await hub.register('still-here');
   await hub.register('left');
-  await drainCluster(hub.table, 'left');
+  await drainCluster(hub.table, 'left', Date.now());
   const nowhere = 'http://127.0.0.1:9/000000000000/nowhere';
-  await registerCluster(hub.table, {
-    id: 'a-no-queue',
-    mode: 'active',
-    queues: { events: nowhere, syncs: nowhere, parked: nowhere, quarantine: nowhere },
-  });
+  await registerCluster(
+    hub.table,
+    {
+      id: 'a-no-queue',
+      mode: 'active',
+      queues: { events: nowhere, syncs: nowhere, parked: nowhere, quarantine: nowhere },
+    },
+    Date.now(),
+  );
   const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, unnotifiedLabels: undefined, deletedAtMs: 1 };
   await hub.table.put({ pk: 'a-no-queue#NS', sk: 'ns/' });
   await putObject({ table: hub.table, cluster: 'a-no-queue' }, 'Service', service, undefined);
@@ -187,7 +191,11 @@ it('`pause --all` pauses every registered cluster, with removed clusters and clu
 
 it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', { timeout: 60_000 }, async () => {
   const queues = { events: 'x', syncs: 'x', parked: 'x', quarantine: 'x' };
-  await registerCluster(hub.table, { id: 'opts-in', mode: 'shadow', queues, api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } } });
+  await registerCluster(
+    hub.table,
+    { id: 'opts-in', mode: 'shadow', queues, api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } } },
+    Date.now(),
+  );
   const refused = await Promise.all([
     cluster('opt-in', 'opts-in', 'on'),
     cluster('opt-in', 'opts-in', 'active', '--withdraw'),
@@ -211,8 +219,8 @@ describe('services that opt in', () => {
   const slice = (uid: string) => ({ metadata: { name: 'web-1', uid, labels: { [labelSliceManagedBy]: optInManagedBy } }, endpoints: [] });
   async function withService(id: string, spec: object): Promise<void> {
     await hub.register(id);
-    await switchMode(hub.table, id, 'shadow');
-    await switchOptIn(hub.table, id, 'active');
+    await switchMode(hub.table, id, 'shadow', Date.now());
+    await switchOptIn(hub.table, id, 'active', Date.now());
     const metadata = { namespace: 'ns', name: 'web', uid: 'u', annotations: { [annotationSelector]: 'app=web' } };
     const projection = encodeProjection('Service', { metadata, spec });
     await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
@@ -228,7 +236,7 @@ describe('services that opt in', () => {
     expect((await cluster('opt-in', 'listed')).output).toMatch(
       /listed {2}opt-in active, mode shadow: 1 Service with the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
     );
-    await switchOptIn(hub.table, 'listed', 'shadow');
+    await switchOptIn(hub.table, 'listed', 'shadow', Date.now());
     await saveDifference(hub.table, key('listed'), { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false });
     const { output } = await cluster('opt-in', 'listed');
     expect(output).toContain('ns/web  no writer: preview');

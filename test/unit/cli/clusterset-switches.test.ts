@@ -130,7 +130,7 @@ describe('the switch of imports', () => {
     await add('alone', undefined);
     await expect(other('alone')).rejects.toThrow('alone is in no clusterset: give it imports: shadow in clusters.yaml');
     await expect(other('nowhere')).rejects.toThrow('no cluster nowhere: there are a, alone, without-api');
-    await drainCluster(table, 'a');
+    await drainCluster(table, 'a', Date.now());
     await expect(imports('active')).rejects.toThrow('a is deregistered');
   });
 });

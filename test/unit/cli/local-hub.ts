@@ -44,7 +44,7 @@ export async function localHub() {
     addresses: { tableUrl, queuesUrl, tableName, region },
     async register(id: string): Promise<void> {
       const { urls: made, eventsArn, syncsArn } = await createQueues(sqs, queuesUrl, region, id);
-      await registerCluster(table, { id, mode: 'active', queues: made, eventsArn, syncsArn });
+      await registerCluster(table, { id, mode: 'active', queues: made, eventsArn, syncsArn }, Date.now());
       urls.set(id, { ...made, deadEvents: `${made.events}-dead`, deadSyncs: `${made.syncs}-dead` });
     },
     async put(cluster: string, queue: QueueName, body: string): Promise<void> {

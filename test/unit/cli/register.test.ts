@@ -73,7 +73,7 @@ it('all clusters of the file are registered again with queues, settings and acce
 });
 
 it('a cluster that is known keeps its mode', async () => {
-  await switchMode(hub.table, 'blog', 'paused');
+  await switchMode(hub.table, 'blog', 'paused', Date.now());
   await run('blog');
   expect(said).toEqual(['blog  registered again, mode as it was']);
   expect((await readCluster(hub.table, 'blog'))?.mode).toBe('paused');

@@ -19,7 +19,7 @@ import { pod, service } from '#test/unit/slices/fixtures.ts';
 const table = memoryTable();
 
 beforeAll(async () => {
-  await registerCluster(table, { id: 'a', mode: 'active' });
+  await registerCluster(table, { id: 'a', mode: 'active' }, Date.now());
   const store = { table, cluster: 'a' };
   const record = (name: string, projection: string, namespace: string) => ({
     ...{ namespace, name, projection, version: versionOf(1, '5'), unnotifiedLabels: undefined, deletedAtMs: 0 },
@@ -70,13 +70,13 @@ describe('the list of services', () => {
       [false, undefined],
       [false, 'warning'],
     ]);
-    await switchMode(table, 'a', 'shadow');
+    await switchMode(table, 'a', 'shadow', Date.now());
     expect(await marks()).toEqual([
       [false, 'title'],
       [true, 'bad'],
       [false, 'warning'],
     ]);
-    await switchMode(table, 'a', 'active');
+    await switchMode(table, 'a', 'active', Date.now());
   });
 
   it('an unknown namespace is an error with the existing ones', async () => {

@@ -22,11 +22,11 @@ it('registering again changes settings, and neither the mode nor since when', as
 
 it('registering again replaces the labels', async () => {
   const table = memoryTable();
-  await registerCluster(table, { id: 'c', labels: { env: 'dev', team: 'shop' }, mode: 'shadow' });
+  await registerCluster(table, { id: 'c', labels: { env: 'dev', team: 'shop' }, mode: 'shadow' }, Date.now());
   expect(await readCluster(table, 'c')).toMatchObject({ labels: { env: 'dev', team: 'shop' } });
-  await registerCluster(table, { id: 'c', labels: { env: 'prod' }, mode: 'shadow' });
+  await registerCluster(table, { id: 'c', labels: { env: 'prod' }, mode: 'shadow' }, Date.now());
   expect((await readCluster(table, 'c'))?.labels).toEqual({ env: 'prod' });
-  await registerCluster(table, { id: 'c', mode: 'shadow' });
+  await registerCluster(table, { id: 'c', mode: 'shadow' }, Date.now());
   expect((await readCluster(table, 'c'))?.labels).toBeUndefined();
 });
 

@@ -140,10 +140,10 @@ it('sweep wakes the services where the queue did not answer the worker that appl
 it('a cluster that is paused when its first lists are complete is woken by the switch back', async () => {
   const hub = await begin();
   await hub.ingest(services(hub), ...others(hub));
-  await switchMode(hub.table, 'c', 'paused');
+  await switchMode(hub.table, 'c', 'paused', Date.now());
   await hub.ingest(onePod(hub));
   expect(hub.woken()).toEqual([]);
-  await switchMode(hub.table, 'c', 'active');
+  await switchMode(hub.table, 'c', 'active', Date.now());
   await hub.ingest(hub.list('Pod', 30, entry('Pod', 7, pod('p'))));
   expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
 });
@@ -187,7 +187,7 @@ it('wake-ups are skipped only while the list is missing, by the table’s curren
 
 it('the waking that a switch of mode has scheduled begins again after the first lists', async () => {
   const hub = await begin();
-  await switchMode(hub.table, 'c', 'shadow');
+  await switchMode(hub.table, 'c', 'shadow', Date.now());
   await holdWakeUps(hub.table, await readMeta(hub));
   for (const kind of kinds) await markFirstListApplied(hub.table, await readMeta(hub), kind, versionOf(1, '1'));
   const { modeSwitch } = await readMeta(hub);

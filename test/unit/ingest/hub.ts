@@ -35,7 +35,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     limits: defaultLimits,
     caches: freshCaches(),
   };
-  await registerCluster(table, { id: 'c', mode: 'active' });
+  await registerCluster(table, { id: 'c', mode: 'active' }, Date.now());
   if (firstLists === 'complete') for (const kind of kinds) await markFirstListApplied(table, { id: 'c', incarnation: 1 }, kind, versionOf(1, '1'));
   const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', firstListVersion: '1' };
   let lists = 0;

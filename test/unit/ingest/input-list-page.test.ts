@@ -119,8 +119,8 @@ describe('a list part of an input kind', () => {
     async (optIn, left) => {
       const hub = await ingestHub();
       await hub.ingest(hub.live('Pod', 5, ...Array.from({ length: 40 }, (_, i) => entry('Pod', 5, pod(`p-${i}`)))));
-      await switchMode(hub.table, 'c', 'shadow');
-      await switchOptIn(hub.table, 'c', optIn);
+      await switchMode(hub.table, 'c', 'shadow', Date.now());
+      await switchOptIn(hub.table, 'c', optIn, Date.now());
       await hub.ingest(hub.list('Pod', 10));
       expect((await readObjects(hub.store, 'Pod', 'ns')).filter(isAlive)).toHaveLength(left);
       expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(left > 0 ? ['Pod'] : []);
@@ -138,7 +138,7 @@ describe('a list part of an input kind', () => {
   it('counts drift once while it waits to be confirmed: a paused cluster lists the same again and again', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
-    await switchMode(hub.table, 'c', 'paused');
+    await switchMode(hub.table, 'c', 'paused', Date.now());
     for (let i = 0; i < 5; i++) await hub.ingest(hub.list('Pod', 20 + i));
     expect(hub.metrics.get('Drift')).toBe(30);
     // Confirmed, and then another doubt.
@@ -161,7 +161,7 @@ describe('a list part of an input kind', () => {
   it('keeps the tombstones of services while nothing is written, for the switch back to wake', async () => {
     const hub = await ingestHub();
     await hub.ingest(hub.live('Service', 6, entry('Service', 6, service())));
-    await switchMode(hub.table, 'c', 'paused');
+    await switchMode(hub.table, 'c', 'paused', Date.now());
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.clock.now += 60 * minutes;
     await hub.ingest(hub.list('Service', 20));

@@ -29,7 +29,7 @@ let server: Console;
 /** Cluster `a` with service ns/foo, a ready pod of it and one of another selector. */
 async function snapshot(): Promise<Table> {
   const made = memoryTable();
-  await registerCluster(made, { id: 'a', mode: 'active' });
+  await registerCluster(made, { id: 'a', mode: 'active' }, Date.now());
   await made.update(metaKey('a'), { set: { annotated: '1 2' } });
   await indexNamespace({ table: made, cluster: 'a' }, 'ns');
   const record = (name: string, projection: string, namespace = 'ns') => ({
@@ -98,9 +98,9 @@ describe('the console’s API', () => {
   });
 
   it('the API returns each cluster’s switch for services that opt in, unless it is off', async () => {
-    await switchOptIn(table as Table, 'a', 'shadow');
+    await switchOptIn(table as Table, 'a', 'shadow', Date.now());
     expect((await get('/api/fleet')).body).toMatchObject([{ cluster: 'a', mode: 'active, opt-in shadow' }]);
-    await switchOptIn(table as Table, 'a', 'off');
+    await switchOptIn(table as Table, 'a', 'off', Date.now());
   });
 
   it('the API returns services and explains them', async () => {

@@ -21,7 +21,7 @@ async function fleet(services: { readonly [cluster: string]: readonly string[] }
     await putObject({ table, cluster }, 'Service', record, undefined);
   };
   for (const [cluster, paths] of Object.entries(services)) {
-    await registerCluster(table, { id: cluster, mode: 'active' });
+    await registerCluster(table, { id: cluster, mode: 'active' }, Date.now());
     for (const path of paths) await add(cluster, path);
   }
   const search = nameSearch(() => now);

@@ -179,7 +179,7 @@ describe('when a whole fleet is switched at once', () => {
     const { add, addServices, minute, table, woken } = fleet();
     await add('a', 'active');
     await addServices('a', 3);
-    await switchMode(table, 'a', 'paused');
+    await switchMode(table, 'a', 'paused', Date.now());
     await minute();
     expect(woken('a').size).toBe(0);
   });
@@ -192,7 +192,7 @@ describe('when a whole fleet is switched at once', () => {
       await add(id, 'shadow');
       await addServices(id, 3);
     }
-    for (const id of ['a-large', ...ids(20)]) await switchMode(table, id, 'active');
+    for (const id of ['a-large', ...ids(20)]) await switchMode(table, id, 'active', Date.now());
     expect(await minute()).toBe(true);
     for (const id of ids(20)) expect(woken(id).size).toBe(3);
     const first = woken('a-large').size;

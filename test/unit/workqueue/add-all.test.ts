@@ -11,9 +11,9 @@ it('every service is woken after a switch, with a live read, also services delet
   const hub = await ingestHub();
   const other = { ...service(), metadata: { ...service().metadata, name: 'other' } };
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service()), entry('Service', 6, other)));
-  await switchMode(hub.table, 'c', 'paused');
+  await switchMode(hub.table, 'c', 'paused', Date.now());
   await hub.ingest(hub.live('Service', 7, entry('Service', 7, undefined, 'other')));
-  await switchMode(hub.table, 'c', 'active');
+  await switchMode(hub.table, 'c', 'active', Date.now());
   hub.woken();
 
   const meta = await readCluster(hub.table, 'c');
@@ -24,9 +24,9 @@ it('every service is woken after a switch, with a live read, also services delet
 
 it('the wake-ups stay pending after another switch meanwhile', async () => {
   const hub = await ingestHub();
-  await switchMode(hub.table, 'c', 'paused');
+  await switchMode(hub.table, 'c', 'paused', Date.now());
   const meta = await readCluster(hub.table, 'c');
-  await switchMode(hub.table, 'c', 'active');
+  await switchMode(hub.table, 'c', 'active', Date.now());
   await addAll(hub.deps, meta as NonNullable<typeof meta>);
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(true);
 });
@@ -36,7 +36,7 @@ it('a worker that dies half-way is followed by one that continues, and each step
   const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });
   const names = ['a', 'b', 'c', 'd', 'e'];
   await hub.ingest(hub.live('Service', 9, ...names.map((name) => entry('Service', 9, named(name)))));
-  await switchMode(hub.table, 'c', 'shadow');
+  await switchMode(hub.table, 'c', 'shadow', Date.now());
   hub.woken();
   const meta = async (): Promise<ClusterRecord> => (await readCluster(hub.table, 'c')) as ClusterRecord;
   const step = { services: 2, entries: 2 };
@@ -56,10 +56,10 @@ it('a worker that dies half-way is followed by one that continues, and each step
 it('the position of a former switch’s wake-ups does not count after another switch', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
-  await switchMode(hub.table, 'c', 'shadow');
+  await switchMode(hub.table, 'c', 'shadow', Date.now());
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) } });
-  await switchMode(hub.table, 'c', 'active');
+  await switchMode(hub.table, 'c', 'active', Date.now());
   hub.woken();
   await addAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
