@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { onlyOnce } from '#test/support/only-once.ts';
 
 const execute = promisify(execFile);
 
@@ -40,10 +41,10 @@ export interface Running {
   interrupt(): Promise<number | null>;
 }
 
-/** `npm pack`, into a folder of its own. */
+/** `npm pack`, into a folder of its own. One at a time, because each makes its programs in the tree's dist and deletes them. */
 export async function pack(into: string): Promise<string> {
   await mkdir(into, { recursive: true });
-  await execute('npm', ['pack', '--pack-destination', into], { maxBuffer: 2 ** 26 });
+  await onlyOnce(join('node_modules', '.pack'), () => execute('npm', ['pack', '--pack-destination', into], { maxBuffer: 2 ** 26 }));
   const [tarball] = (await readdir(into)).filter((file) => file.endsWith('.tgz'));
   if (!tarball) throw new Error(`npm pack left no archive in ${into}`);
   return join(into, tarball);

@@ -3,6 +3,7 @@ import { access, mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, go } from './kubernetes-module.ts';
+import { onlyOnce } from './only-once.ts';
 
 const module = fileURLToPath(new URL('../eks-authenticator/', import.meta.url));
 
@@ -11,16 +12,18 @@ export async function authenticatorBinary(say: (line: string) => void = console.
   const hash = createHash('sha256').update(await readFile(join(module, 'go.sum')));
   const folder = join(cacheFolder, `aws-iam-authenticator-${hash.digest('hex').slice(0, 16)}`);
   const binary = join(folder, 'aws-iam-authenticator');
-  const isBuilt = await access(binary).then(
-    () => true,
-    () => false,
-  );
-  if (isBuilt) return binary;
-  say(`building aws-iam-authenticator (a minute the first time): ${binary}`);
-  await mkdir(folder, { recursive: true });
-  // Another process may build the same. The last to finish wins, and either binary is whole.
-  const unfinished = `${binary}.${process.pid}`;
-  await go(['build', '-ldflags', '-s -w', '-o', unfinished, 'sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator'], module);
-  await rename(unfinished, binary);
-  return binary;
+  return onlyOnce(folder, async () => {
+    const isBuilt = await access(binary).then(
+      () => true,
+      () => false,
+    );
+    if (isBuilt) return binary;
+    say(`building aws-iam-authenticator (a minute the first time): ${binary}`);
+    await mkdir(folder, { recursive: true });
+    // Renamed when it is whole, so that a build that was broken off is not taken for one.
+    const unfinished = `${binary}.unfinished`;
+    await go(['build', '-ldflags', '-s -w', '-o', unfinished, 'sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator'], module);
+    await rename(unfinished, binary);
+    return binary;
+  });
 }

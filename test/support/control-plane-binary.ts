@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cacheFolder, followedVersion, kubernetesFolder, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
+import { onlyOnce } from './only-once.ts';
 
 const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
@@ -15,7 +16,10 @@ const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/v
 export async function controlPlaneBinary(say: (line: string) => void = console.error): Promise<string> {
   const version = await followedVersion();
   const hash = await hashOfSources(sources, ldflagsOf(version));
-  return built({ what: 'the control plane', version, module: sources, folder: join(cacheFolder, `control-plane-${hash}`), name: 'kube' }, say);
+  return built(
+    { what: 'the control plane', version, module: async () => sources, folder: join(cacheFolder, `control-plane-${hash}`), name: 'kube' },
+    say,
+  );
 }
 
 /** Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of test/packets. Built when its sources have changed. */
@@ -23,41 +27,45 @@ export async function nodeProgramsBinary(say: (line: string) => void = console.e
   const version = await followedVersion();
   const module = fileURLToPath(new URL('../packets/programs/', import.meta.url));
   const hash = await hashOfSources(module, ldflagsOf(version));
-  return built({ what: 'the programs of the nodes', version, module, folder: join(cacheFolder, `packets-${hash}`), name: 'packets' }, say);
+  return built(
+    { what: 'the programs of the nodes', version, module: async () => module, folder: join(cacheFolder, `packets-${hash}`), name: 'packets' },
+    say,
+  );
 }
 
 /** Path of a binary that is kube-apiserver and kube-controller-manager of a version, such as v1.31.0. Built once. */
 export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
   if (version === (await followedVersion())) return controlPlaneBinary(say);
-  const folder = kubernetesFolder(version);
-  // Runs that start at once must not prepare the module at once.
-  if (await exists(join(folder, 'kube'))) return join(folder, 'kube');
-  return built({ what: 'the control plane', version, module: await kubernetesModule(version), folder, name: 'kube' }, say);
+  const module = (): Promise<string> => kubernetesModule(version);
+  return built({ what: 'the control plane', version, module, folder: kubernetesFolder(version), name: 'kube' }, say);
 }
 
 interface Build {
   readonly what: string;
   readonly version: string;
-  /** Folder of the Go module. */
-  readonly module: string;
+  /** Resolves to the folder of the Go module. */
+  readonly module: () => Promise<string>;
   /** Folder and file name of the binary. */
   readonly folder: string;
   readonly name: string;
 }
 
-async function built({ what, version, module, folder, name }: Build, say: (line: string) => void): Promise<string> {
-  const binary = join(folder, name);
-  if (await exists(binary)) return binary;
-  await mkdir(folder, { recursive: true });
-  say(`building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
-  const started = Date.now();
-  // Another process may be building the same: the last one to finish wins, and either result is whole.
-  const unfinished = `${binary}.${process.pid}`;
-  await build(module, version, unfinished);
-  await rename(unfinished, binary);
-  say(`built in ${Math.round((Date.now() - started) / 1000)} s`);
-  return binary;
-}
+/** The lock is beside the folder, which is replaced when a module is made. */
+const built = ({ what, version, module, folder, name }: Build, say: (line: string) => void): Promise<string> =>
+  onlyOnce(`${folder}-${name}`, async () => {
+    const binary = join(folder, name);
+    if (await exists(binary)) return binary;
+    const sourcesOf = await module();
+    await mkdir(folder, { recursive: true });
+    say(`building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
+    const started = Date.now();
+    // Renamed when it is whole, so that a build that was broken off is not taken for one.
+    const unfinished = `${binary}.unfinished`;
+    await build(sourcesOf, version, unfinished);
+    await rename(unfinished, binary);
+    say(`built in ${Math.round((Date.now() - started) / 1000)} s`);
+    return binary;
+  });
 
 async function hashOfSources(module: string, ldflags: string): Promise<string> {
   const names = (await readdir(module)).filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go')).sort();

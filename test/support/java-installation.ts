@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { access, copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cacheFolder } from './kubernetes-module.ts';
+import { onlyOnce } from './only-once.ts';
 
 const run = promisify(execFile);
 const oldestJava = 17;
@@ -20,20 +21,18 @@ export async function javaInstallation(name: string, say: (line: string) => void
     .update(await readFile(pom))
     .digest('hex')
     .slice(0, 16);
-  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `${name}-${hash}`);
-  if (await exists(folder)) return folder;
-  say(`downloading ${name} with Maven: ${folder}`);
-  await mkdir(dirname(folder), { recursive: true });
-  // Renamed when it is whole, so that a download that was broken off is not taken for one.
-  const unfinished = await mkdtemp(`${folder}.`);
-  await copyFile(pom, join(unfinished, 'pom.xml'));
-  await maven(unfinished);
-  await rename(join(unfinished, 'jars'), folder).catch(async (e) => {
-    // Another process, or another server of this one, has downloaded the same meanwhile.
-    if (!(await exists(folder))) throw e;
+  const folder = join(cacheFolder, `${name}-${hash}`);
+  return onlyOnce(folder, async () => {
+    if (await exists(folder)) return folder;
+    say(`downloading ${name} with Maven: ${folder}`);
+    // Renamed when it is whole, so that a download that was broken off is not taken for one.
+    const unfinished = await mkdtemp(`${folder}.`);
+    await copyFile(pom, join(unfinished, 'pom.xml'));
+    await maven(unfinished);
+    await rename(join(unfinished, 'jars'), folder);
+    await rm(unfinished, { recursive: true });
+    return folder;
   });
-  await rm(unfinished, { recursive: true });
-  return folder;
 }
 
 async function checkJava(): Promise<void> {

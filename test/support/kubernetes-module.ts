@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { onlyOnce } from './only-once.ts';
 
 export const controlPlaneSources = fileURLToPath(new URL('../control-plane/', import.meta.url));
 export const cacheFolder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints');
@@ -30,17 +31,20 @@ export const kubernetesFolder = (version: string): string => join(cacheFolder, `
 export async function kubernetesModule(version: string): Promise<string> {
   assertRelease(version);
   const folder = kubernetesFolder(version);
-  if (await exists(join(folder, 'go.sum'))) {
-    await copySources(folder);
+  return onlyOnce(folder, async () => {
+    if (await exists(join(folder, 'go.sum'))) {
+      await copySources(folder);
+      return folder;
+    }
+    const unfinished = `${folder}.unfinished`;
+    await rm(unfinished, { recursive: true, force: true });
+    await copySources(unfinished);
+    await writeFile(join(unfinished, 'go.mod'), await goMod(version));
+    await go(['mod', 'tidy'], unfinished);
+    await rm(folder, { recursive: true, force: true });
+    await rename(unfinished, folder);
     return folder;
-  }
-  const unfinished = `${folder}.${process.pid}`;
-  await copySources(unfinished);
-  await writeFile(join(unfinished, 'go.mod'), await goMod(version));
-  await go(['mod', 'tidy'], unfinished);
-  await rm(folder, { recursive: true, force: true });
-  await rename(unfinished, folder);
-  return folder;
+  });
 }
 
 async function copySources(folder: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from './kubernetes-module.ts';
+import { onlyOnce } from './only-once.ts';
 
 const run = promisify(execFile);
 
@@ -12,18 +13,13 @@ export interface PythonProgram {
   readonly version: string;
 }
 
-const installed = new Map<string, Promise<string>>();
-
 /** Returns the folder of a Python environment with the program in it, which is made if it does not exist. It is outside of the tree, as the control plane is. */
 export function pythonProgram(program: PythonProgram, say: (line: string) => void): Promise<string> {
-  // The parts of test:deploy begin at once, and one installation would delete the folder of another.
-  const folder = installed.get(program.name) ?? install(program, say);
-  installed.set(program.name, folder);
-  return folder;
+  const folder = join(cacheFolder, `${program.name}-${program.version}`);
+  return onlyOnce(folder, () => install(folder, program, say));
 }
 
-async function install({ name, version }: PythonProgram, say: (line: string) => void): Promise<string> {
-  const folder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints', `${name}-${version}`);
+async function install(folder: string, { name, version }: PythonProgram, say: (line: string) => void): Promise<string> {
   if (await isWhole(folder, { name, version })) return folder;
   const python = await pythonVersion();
   say(`installing ${name} ${version} with ${python}: ${folder}`);
