@@ -26,7 +26,7 @@ export function hubFunction(stage: 'ingest' | 'sync' | 'sweep', dynamodb: Dynamo
 }
 
 /** Resolves to the ids of the messages that failed. */
-type Consume = (cluster: string, messages: readonly Received[], deadlineMs: number) => Promise<readonly string[]>;
+type Consume = (cluster: string, messages: readonly (Received & { readonly sentAtMs: number })[], deadlineMs: number) => Promise<readonly string[]>;
 
 /** The handler of a function that consumes a queue of each cluster. Failed messages come back soon. */
 export function queueHandler({ directory, invocation, deps }: HubFunction, queue: 'events' | 'syncs', consume: Consume) {
@@ -36,7 +36,10 @@ export function queueHandler({ directory, invocation, deps }: HubFunction, queue
     if (!first) return { batchItemFailures: [] };
     try {
       const cluster = await directory.clusterOf(first.eventSourceARN);
-      const messages = Records.map((record) => ({ ...record, receives: Number(record.attributes.ApproximateReceiveCount) }));
+      const messages = Records.map((record) => {
+        const { ApproximateReceiveCount, SentTimestamp } = record.attributes;
+        return { ...record, receives: Number(ApproximateReceiveCount), sentAtMs: Number(SentTimestamp) };
+      });
       const failed = await consume(cluster, messages, Date.now() + context.getRemainingTimeInMillis());
       await retrySoon({ queue: directory.queues(cluster, undefined)[queue], log, random: Math.random }, messages, failed);
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };

@@ -15,6 +15,7 @@ import { applyInputPart } from './inputs/input-list-page.ts';
 import { applyObserved } from './outputs/observed-outputs.ts';
 import { applyOutputPart } from './outputs/output-list-page.ts';
 import { applyHeartbeat } from './session/heartbeat.ts';
+import { byOurClock } from './session/relay-clock.ts';
 import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
@@ -24,19 +25,19 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
   if (message.cluster !== cluster.id) {
     throw new UnreadableMessage(`message names cluster ${message.cluster} in the queue of ${cluster.id}`);
   }
-  const incarnation = await incarnationOfSession(batch, message);
+  const incarnation = await incarnationOfSession(batch, message, record.sentAtMs);
   if (incarnation === undefined) {
     if (message.type !== 'heartbeat') await requeueUntilSessionVerified(deps, cluster, record);
     return undefined;
   }
   const context: MessageContext = { ...batch, incarnation };
   if (message.type === 'heartbeat') {
-    await applyHeartbeat(context, message);
-    if (isMember(cluster) && message.readUpTo.Pod !== undefined && incarnation === cluster.incarnation) await returnAsSource(context);
+    const lives = await applyHeartbeat(context, message, record.sentAtMs);
+    if (lives && isMember(cluster) && message.readUpTo.Pod !== undefined) await returnAsSource(context);
     return undefined;
   }
   deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });
-  const mark = await applyEntries(context, message, progress);
+  const mark = await applyEntries(context, message, record, progress);
   await quarantineEntries(deps, cluster, record, message);
   return mark;
 }
@@ -44,10 +45,13 @@ export async function applyMessage(batch: BatchContext, record: EventsRecord, pr
 async function applyEntries(
   context: MessageContext,
   message: Exclude<Events, HeartbeatMessage>,
+  { sentAtMs }: EventsRecord,
   progress: MessageProgress,
 ): Promise<MarkApplied | undefined> {
   if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
-  await (isOfInputs(message) ? applyLiveInputs(context, message) : applyObserved(context, message));
+  const { relay } = context.cluster;
+  if (isOfInputs(message)) await applyLiveInputs(context, { ...message, entries: byOurClock(message.entries, relay, sentAtMs) });
+  else await applyObserved(context, { ...message, entries: byOurClock(message.entries, relay, sentAtMs) });
   return undefined;
 }
 

@@ -7,8 +7,12 @@ import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
 export interface RelayState {
-  /** Time of the last heartbeat by our clock, ms since the epoch, or 0. */
+  /** When the queue accepted the newest heartbeat, by AWS's clock, ms since the epoch; 0: none has come. */
   readonly heartbeatAtMs: number;
+  /** How long that heartbeat waited in the queue until ingest handled it, whole seconds. */
+  readonly queueLagSeconds: number;
+  /** How far the clock of the relay's node is ahead of AWS's, whole seconds; negative: behind. */
+  readonly clockAheadSeconds: number;
   /** Newest version of each kind that the relay has read. */
   readonly readUpTo: { readonly [K in Kind]: Version };
   /** The API server's version of Kubernetes; undefined before the first heartbeat that names it. */
@@ -17,12 +21,20 @@ export interface RelayState {
   readonly annotated: AnnotatedServices | undefined;
 }
 
-const attributes = { heartbeatAtMs: 'heartbeatAt', kubernetesVersion: 'kubernetes', annotated: 'annotated' } as const;
+const attributes = {
+  heartbeatAtMs: 'heartbeatAt',
+  queueLagSeconds: 'queueLag',
+  clockAheadSeconds: 'clockAhead',
+  kubernetesVersion: 'kubernetes',
+  annotated: 'annotated',
+} as const;
 const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
 export function decodeRelay(item: Item): RelayState {
   return {
     heartbeatAtMs: numberOf(item, attributes.heartbeatAtMs),
+    queueLagSeconds: numberOf(item, attributes.queueLagSeconds),
+    clockAheadSeconds: numberOf(item, attributes.clockAheadSeconds),
     readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
     kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
     annotated: decodeAnnotated(item[attributes.annotated] as string | undefined),
@@ -36,7 +48,7 @@ function decodeAnnotated(text: string | undefined): AnnotatedServices | undefine
 }
 
 /** Changes by a heartbeat. */
-export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs'> &
+export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
   Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
 
 /** Records versions that sweep itself, or the first list of a session, has read. A later session of the relay that begins with older versions belongs to another history. */
@@ -48,12 +60,17 @@ export async function recordRead(table: Table, { id, incarnation }: ClusterIncar
   }
 }
 
-/** Saves the changes, unless the next incarnation has begun. */
-export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<void> {
-  const { heartbeatAtMs, kubernetesVersion, annotated, readUpTo } = heard;
-  const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
+/** Saves the changes. Resolves to false if a newer heartbeat is recorded already, or the next incarnation has begun. */
+export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<boolean> {
+  const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } = heard;
+  const set: { [attribute: string]: number | string } = {
+    [attributes.heartbeatAtMs]: heartbeatAtMs,
+    [attributes.queueLagSeconds]: queueLagSeconds,
+    [attributes.clockAheadSeconds]: clockAheadSeconds,
+  };
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   if (annotated) set[attributes.annotated] = `${annotated.valid} ${annotated.invalid}`;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
-  await table.update(metaKey(id), { set }, isIncarnation(incarnation));
+  const isNewer = absentOr(attributes.heartbeatAtMs, '<', heartbeatAtMs);
+  return (await table.update(metaKey(id), { set }, { all: [isIncarnation(incarnation), isNewer] })) !== undefined;
 }

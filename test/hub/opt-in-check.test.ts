@@ -33,7 +33,7 @@ async function checked(given: readonly RawObject[], { kubectl = false, ...option
 
 async function heard({ world }: SmallCluster): Promise<void> {
   const meta = (await readCluster(world.table, cluster)) as ClusterRecord;
-  await recordHeartbeat(world.table, meta, { heartbeatAtMs: world.now, readUpTo: {} });
+  await recordHeartbeat(world.table, meta, { heartbeatAtMs: world.now, queueLagSeconds: 0, clockAheadSeconds: 0, readUpTo: {} });
 }
 
 async function checkOf({ world }: SmallCluster, kubectl = false, context?: string): Promise<OptInCheck> {

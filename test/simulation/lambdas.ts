@@ -160,4 +160,4 @@ export class Lambdas {
   }
 }
 
-const asRecords = (messages: readonly Message[]) => messages.map(({ id, body }) => ({ messageId: id, body }));
+const asRecords = (messages: readonly Message[]) => messages.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));

@@ -6,6 +6,7 @@ import type { Scheduler } from './scheduler.ts';
 export interface Message {
   readonly id: string;
   readonly body: string;
+  readonly sentAtMs: number;
   receives: number;
   visibleAt: number;
 }
@@ -38,7 +39,7 @@ export class Queue {
     const copies = this.#random.chance(this.options.duplicates()) ? (this.#random.chance(0.03) ? 10 : 2) : 1;
     for (let i = 0; i < copies; i++) {
       const id = `${this.options.name}${++this.#ids}`;
-      const message: Message = { id, body, receives: 0, visibleAt: 0 };
+      const message: Message = { id, body, sentAtMs: this.#scheduler.now, receives: 0, visibleAt: 0 };
       this.messages.set(id, message);
       // Most are quick even where some are late.
       const late = this.#random.chance(0.3) ? this.#random.between(0, this.options.delayMs()) : this.#random.between(0, 30);

@@ -16,7 +16,7 @@ const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [
 it('MessagesFailed counts messages that ingest could not apply', async () => {
   const hub = await ingestHub();
   const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map((m) => encodeMessage(m));
-  const records = bodies.map((body, i) => ({ messageId: `m${i}`, body }));
+  const records = bodies.map((body, i) => ({ messageId: `m${i}`, sentAtMs: hub.clock.now, body }));
   expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual(['m0', 'm1']);
   expect(hub.metrics.get('MessagesFailed')).toBe(2);
 });
@@ -28,7 +28,7 @@ it('the notifications of a message that failed half-way are sent, with any resul
   const put: Table['put'] = (item, condition) =>
     item.sk === 'refused' ? Promise.reject(new Error('the table refuses')) : hub.table.put(item, condition);
   const message = hub.live('Pod', 6, entry('Pod', 6, pod('taken')), entry('Pod', 6, pod('refused')));
-  const record = { messageId: 'm', body: encodeMessage(message) };
+  const record = { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) };
   expect(await ingestBatch({ ...hub.deps, table: { ...hub.table, put } }, 'c', [record])).toEqual(['m']);
   expect((await readObject(hub.store, 'Pod', 'ns', 'taken'))?.projection).toBeDefined();
   expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
@@ -36,14 +36,14 @@ it('the notifications of a message that failed half-way are sent, with any resul
 
 it('MessagesFailed counts messages of an unregistered cluster', async () => {
   const hub = await ingestHub();
-  expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
+  expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }])).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
 it('MessagesFailed counts all messages of a batch for which ingest cannot ask the table', async () => {
   const hub = await ingestHub();
   const table = { ...hub.table, get: () => Promise.reject(new Error('the table refuses')) };
-  expect(await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: '{}' }])).toEqual(['m']);
+  expect(await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }])).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 

@@ -13,6 +13,8 @@ import type { IngestDeps } from './ingest-deps.ts';
 export interface EventsRecord {
   readonly messageId: string;
   readonly body: string;
+  /** When the queue accepted the message, by AWS's clock (SentTimestamp), ms since the epoch. It stays the same however often the message comes back. */
+  readonly sentAtMs: number;
 }
 
 /** Progress of a run with a message. It is updated step by step, so it is known when the run's time is up. */
@@ -25,11 +27,13 @@ export interface MessageProgress {
 
 /**
  * Sends a message again at once, as a new message, because the run had too little time for it. A new message neither waits nor counts receives towards the
- * dead-letter queue. Resolves to false if the queue did not accept it.
+ * dead-letter queue. Resolves to false if the message comes back by itself: the queue did not accept the new one, or it is a heartbeat, whose new message
+ * would look younger than it is.
  */
 export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: MessageProgress): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, deps.limits.queue);
+    if (message.type === 'heartbeat') return false;
     const { maxRuns } = deps.limits.ingest;
     // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
     const run = progress.part ? 1 : (message.run ?? 1) + (progress.hasBegun ? 1 : 0);

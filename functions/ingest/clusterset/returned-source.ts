@@ -6,7 +6,7 @@ import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 /**
- * Enqueues the exports of a silent or evicted exporter after its first heartbeat. Their runs wake the importers. Sweep does the same within a minute, so
+ * Enqueues the exports of a silent or evicted exporter after a heartbeat that shows it alive. Their runs wake the importers. Sweep does the same within a minute, so
  * nothing is lost if the batch ends here.
  */
 export async function returnAsSource({ deps, cluster, effects }: BatchContext): Promise<void> {

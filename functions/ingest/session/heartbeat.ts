@@ -1,12 +1,17 @@
 import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 
-export async function applyHeartbeat(context: MessageContext, message: HeartbeatMessage): Promise<void> {
+/**
+ * A heartbeat is as old as its message (`sentAtMs`): a message that waited in the queue, or that a failing batch returned, says that the relay lived then.
+ * Resolves to true if the relay lives now: the heartbeat is newer than each recorded one, and younger than a silence.
+ */
+export async function applyHeartbeat(context: MessageContext, message: HeartbeatMessage, sentAtMs: number): Promise<boolean> {
   const { deps, cluster, incarnation } = context;
-  if (incarnation !== cluster.incarnation) return;
+  if (incarnation !== cluster.incarnation) return false;
   const readUpTo: { [K in Kind]?: Version } = {};
   for (const kind of allKinds) {
     const resourceVersion = message.readUpTo[kind];
@@ -14,6 +19,18 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
     const version = versionOf(incarnation, resourceVersion);
     if (version > cluster.relay.readUpTo[kind]) readUpTo[kind] = version;
   }
+  const nowMs = deps.now();
+  const heartbeatAtMs = Math.min(nowMs, sentAtMs);
   const { kubernetesVersion, annotated } = message;
-  await recordHeartbeat(deps.table, cluster, { heartbeatAtMs: deps.now(), readUpTo, kubernetesVersion, annotated });
+  const isNewest = await recordHeartbeat(deps.table, cluster, {
+    heartbeatAtMs,
+    queueLagSeconds: wholeSeconds(nowMs - heartbeatAtMs),
+    clockAheadSeconds: wholeSeconds(message.sentAtMs - sentAtMs),
+    readUpTo,
+    kubernetesVersion,
+    annotated,
+  });
+  return isNewest && nowMs - heartbeatAtMs <= silentAfterMs;
 }
+
+const wholeSeconds = (ms: number): number => Math.round(ms / 1000);

@@ -20,9 +20,9 @@ const rereadMs = 24 * 3_600_000;
 /**
  * The incarnation that a message's versions belong to. A session is bound to the cluster's incarnation with its first message, if it fits the cluster;
  * otherwise it is recorded for sweep to verify. Undefined: the session is not bound yet, and its messages wait. Throws UnreadableMessage for a session
- * of another cluster.
+ * of another cluster. `sentAtMs`: when the queue accepted the message.
  */
-export async function incarnationOfSession(context: Context, message: Events): Promise<number | undefined> {
+export async function incarnationOfSession(context: Context, message: Events, sentAtMs: number): Promise<number | undefined> {
   const { cluster } = context;
   const bound = await boundIncarnation(context, message.session);
   if (bound === foreignCluster) {
@@ -30,7 +30,7 @@ export async function incarnationOfSession(context: Context, message: Events): P
   }
   if (bound === undefined) return bindOrRecord(context, message);
   const isOutdated = bound < cluster.incarnation;
-  if (isOutdated && message.type === 'heartbeat' && message.sentAtMs > cluster.incarnationSinceMs) await recordOutdated(context, message);
+  if (isOutdated && message.type === 'heartbeat' && sentAtMs > cluster.incarnationSinceMs) await recordOutdated(context, message);
   return bound;
 }
 

@@ -3,6 +3,7 @@
  * take as long as on AWS. The result is independent of this machine's speed.
  */
 
+import type { EventsRecord } from '#functions/ingest/batch/redelivery.ts';
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
@@ -83,7 +84,10 @@ export class AwsWorld {
   readonly #random: Random;
   readonly #options: AwsOptions;
   readonly #table = memoryTable();
-  readonly #waiting: { readonly [stage in Stage]: { messageId: string; body: string; readonly readyAtMs: number }[] } = { ingest: [], sync: [] };
+  readonly #waiting: { readonly [stage in Stage]: { messageId: string; body: string; readonly sentAtMs: number; readonly readyAtMs: number }[] } = {
+    ingest: [],
+    sync: [],
+  };
   readonly #containers: { readonly [stage in Stage]: Container[] };
   #ids = 0;
   /** The first lists and the endpoints that follow take no time: they are not what is measured. */
@@ -221,7 +225,7 @@ export class AwsWorld {
       const readyAtMs = Math.max(this.now, sentAtMs + this.#draw('queueToHandler')) + delaySeconds * 1000;
       const messageId = `m${++this.#ids}`;
       this.scheduler.at(readyAtMs, () => {
-        this.#waiting[stage].push({ messageId, body, readyAtMs });
+        this.#waiting[stage].push({ messageId, body, sentAtMs, readyAtMs });
         this.#invoke(stage);
       });
     };
@@ -254,7 +258,7 @@ export class AwsWorld {
     });
   }
 
-  #run(stage: Stage, { kept }: Container, records: readonly { readonly messageId: string; readonly body: string }[]): Promise<readonly string[]> {
+  #run(stage: Stage, { kept }: Container, records: readonly EventsRecord[]): Promise<readonly string[]> {
     const calls = this.#calls(stage);
     const nowhere: MessageQueue = { send: async () => {} };
     const queues: ClusterQueues = { events: this.#queue('ingest', calls), syncs: this.#queue('sync', calls), parked: nowhere, quarantine: nowhere };

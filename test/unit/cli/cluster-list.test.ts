@@ -16,7 +16,12 @@ it('a switch, the first heartbeat and silence are changes; a further heartbeat i
   const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
   await registerCluster(table, { id: 'a', mode: 'active', settings: {}, queues }, now);
   const heartbeat = async (): Promise<void> =>
-    void (await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, { heartbeatAtMs: now, readUpTo: {} }));
+    void (await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, {
+      heartbeatAtMs: now,
+      queueLagSeconds: 0,
+      clockAheadSeconds: 0,
+      readUpTo: {},
+    }));
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
   const print = listOfClusters({ table, now: () => now } as unknown as Hub, { color: 'never', isLocalTime: false });

@@ -16,13 +16,26 @@ import { memoryTable } from '#test/support/table-memory.ts';
 const now = Date.parse('2026-01-02T00:00:00Z');
 const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
 
+interface Given {
+  readonly secondsSilent?: number;
+  readonly lists?: boolean;
+  readonly queueLagSeconds?: number;
+  readonly clockAheadSeconds?: number;
+}
+
 async function world() {
   const table = memoryTable();
-  async function cluster(id: string, { secondsSilent, lists = true }: { readonly secondsSilent?: number; readonly lists?: boolean }): Promise<void> {
+  async function cluster(id: string, { secondsSilent, lists = true, queueLagSeconds = 0, clockAheadSeconds = 0 }: Given = {}): Promise<void> {
     await registerCluster(table, { id, mode: 'active', settings: {}, queues }, now);
     const meta = (await readCluster(table, id)) as ClusterRecord;
     if (secondsSilent === undefined) return;
-    await recordHeartbeat(table, meta, { heartbeatAtMs: now - secondsSilent * 1000, readUpTo: {}, kubernetesVersion: 'v1.37.2' });
+    await recordHeartbeat(table, meta, {
+      heartbeatAtMs: now - secondsSilent * 1000,
+      queueLagSeconds,
+      clockAheadSeconds,
+      readUpTo: {},
+      kubernetesVersion: 'v1.37.2',
+    });
     if (lists) for (const kind of kinds) await markFirstListApplied(table, meta, kind, versionOf(1, '1'));
   }
   const examined = (changes: Partial<DoctorDeps> = {}): Promise<readonly Finding[]> =>

@@ -52,7 +52,7 @@ it('a list reads namespaces with content, and not those that were found empty', 
   const hub = await hubWithDeadNamespaces();
   expect(await readObjects(hub.store, 'Pod', 'preview-7')).toEqual([]);
   const parts = [hub.list('Service', 40, entry('Service', 5, service())), hub.list('Pod', 40, entry('Pod', 6, pod('p'))), hub.list('Endpoints', 40)];
-  const records = parts.map((part, i) => ({ messageId: `m${i}`, body: encodeMessage(part) }));
+  const records = parts.map((part, i) => ({ messageId: `m${i}`, sentAtMs: hub.clock.now, body: encodeMessage(part) }));
   expect(await queriesDuring(hub, (deps) => ingestBatch(deps, 'c', records))).toBeLessThan(20);
 });
 
@@ -81,7 +81,7 @@ it('pods that are being written while a list reads are not taken for none', asyn
     },
   };
   const late = { ...entry('Pod', 61, pod('late')), namespace: 'preview-9' };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(hub.live('Pod', 61, late)) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.live('Pod', 61, late)) }]);
   expect(held).toBe(false);
   expect((await readObject(hub.store, 'Pod', 'preview-9', 'late'))?.projection).toBeDefined();
   await lists(hub, 70);

@@ -57,7 +57,8 @@ it('an object of a first list is written once if its record needs no mark of pen
       return hub.table.update(...args);
     },
   };
-  const ingest = (list: object): Promise<unknown> => ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(list) }]);
+  const ingest = (list: object): Promise<unknown> =>
+    ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) }]);
   await ingest(onePod(hub));
   expect(await readObjects(hub.store, 'Pod', 'ns')).toMatchObject([{ name: 'p', unnotifiedLabels: undefined }]);
   expect(writes).toHaveLength(1);
@@ -80,7 +81,7 @@ it('a batch whose cluster’s first lists were completed while it wrote sends it
       return isWritten;
     },
   };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body }]);
   expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
     ['a', 1],
     ['a', 2],
@@ -97,7 +98,7 @@ it('sweep wakes the services where the worker that applied the last of the first
     update: (...args: Parameters<typeof hub.table.update>) =>
       args[1].remove?.includes('heldWakeUps') ? Promise.reject(new Error('died')) : hub.table.update(...args),
   };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) }]);
   expect(hub.woken()).toEqual([]);
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
@@ -113,7 +114,7 @@ it('a part of a first list that comes again raises the version of its services, 
     ...hub.table,
     update: (...args: Parameters<typeof hub.table.update>) => (raises(args[1]) ? Promise.reject(new Error('died')) : hub.table.update(...args)),
   };
-  const failed = await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(list) }]);
+  const failed = await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) }]);
   expect(failed).toEqual(['m']);
   const version = async () => (await hub.table.query('c#NS')).find((ns) => ns.sk === 'ns/')?.['n'] ?? 0;
   expect(await version()).toBe(0);
@@ -128,7 +129,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   await hub.ingest(services(hub), ...others(hub));
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   const queues = { ...hub.queues, syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) } };
-  await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [{ messageId: 'm', body: encodeMessage(onePod(hub)) }]);
+  await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) }]);
   expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([

@@ -51,7 +51,9 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     header,
     /** The ids of the messages that are to come back. */
     async ingest(...messages: readonly (object | string)[]): Promise<readonly string[]> {
-      const records = messages.map((m): EventsRecord => ({ messageId: `m${++ids}`, body: typeof m === 'string' ? m : encodeMessage(m) }));
+      const records = messages.map(
+        (m): EventsRecord => ({ messageId: `m${++ids}`, sentAtMs: clock.now, body: typeof m === 'string' ? m : encodeMessage(m) }),
+      );
       return ingestBatch(deps, 'c', records);
     },
     live: (kind: Kind, asOf: number, ...entries: readonly (InputEntry | OutputEntry)[]) => ({

@@ -304,7 +304,9 @@ describe('a list part with the first objects of a namespace', () => {
         },
       },
     };
-    expect(await ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }])).toEqual([]);
+    expect(
+      await ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }]),
+    ).toEqual([]);
     return calls.filter((pk) => /#(NS|POD)\b/.test(pk));
   }
 

@@ -198,7 +198,7 @@ it('a part goes on in the next namespace where its time was up, also if one of i
     },
   };
   const part = { ...hub.list('EndpointSlice', 20), progress: { entries: 0, services: 'ns-2/z' } };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body: encodeMessage(part) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(part) }]);
   expect(queried).toContain('c#OUT#ns-3/b');
   expect(queried).not.toContain('c#OUT#ns-1/a');
 });

@@ -52,7 +52,7 @@ it('selectors of more bytes than a worker keeps are read again for each batch, a
   const hub = await ingestHub();
   const ingest = { ...defaultLimits.ingest, maxSelectorBytes: 20_000 };
   const deps = { ...hub.deps, caches: freshCaches(ingest), limits: { ...defaultLimits, ingest } };
-  const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', body: encodeMessage(message) }]);
+  const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) }]);
   const large = { ...named('large', 0), spec: { selector: labels(50_000, 'x') } };
   await apply(hub.live('Service', 5, entry('Service', 5, large)));
   await apply(hub.live('Service', 6, entry('Service', 6, named('small', 0))));

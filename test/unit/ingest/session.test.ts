@@ -26,6 +26,7 @@ it('the first relay of a cluster reports its identity, and its session belongs t
 it('a heartbeat records the version of Kubernetes, and a heartbeat without one keeps it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub, { kubernetesVersion: 'v1.33.5-eks-113cf36' }));
+  hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub));
   expect((await meta(hub))?.relay.kubernetesVersion).toBe('v1.33.5-eks-113cf36');
 });
@@ -34,7 +35,9 @@ it('a heartbeat records the numbers of annotated Services, and a heartbeat witho
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   expect((await meta(hub)).relay.annotated).toBeUndefined();
+  hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub, { annotated: { valid: 3, invalid: 1 } }));
+  hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub));
   expect((await meta(hub)).relay.annotated).toEqual({ valid: 3, invalid: 1 });
 });
@@ -42,6 +45,7 @@ it('a heartbeat records the numbers of annotated Services, and a heartbeat witho
 it('heartbeats raise what has been read, and never lower it', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
+  hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub, { readUpTo: { Service: '90', Pod: '7' } }));
   expect((await meta(hub)).relay.readUpTo).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
 });
@@ -60,7 +64,7 @@ it('the next session of the same cluster belongs to the same incarnation', async
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', firstListVersion: '100' })));
-  expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next)).toBe(1);
+  expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next, hub.clock.now)).toBe(1);
 });
 
 it.each([

@@ -24,7 +24,7 @@ const slowed = (table: Table, clock: { now: number }, ms: number): Table => ({
 async function drain(hub: IngestHub, deps: IngestHub['deps']): Promise<{ readonly runs: number; readonly maxMs: number }> {
   let maxMs = 0;
   for (let runs = 0; ; runs++) {
-    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), body: m.body }));
+    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
     if (records.length === 0) return { runs, maxMs };
     hub.queues.events.purge();
     const startedAt = hub.clock.now;
@@ -58,7 +58,7 @@ it('a message that cannot be sent again becomes visible later', async () => {
   hub.queues.events.send = async () => {
     throw new Error('the queue cannot be reached');
   };
-  const records = [{ messageId: 'm', body: JSON.stringify(hub.list('Pod', 10, ...pods)) }];
+  const records = [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(hub.list('Pod', 10, ...pods)) }];
   expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual(['m']);
 });
 
@@ -72,7 +72,7 @@ it('a message without progress, because reading alone takes too long, is quarant
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
   await hub.queues.events.send([{ body: JSON.stringify(hub.list('Pod', 10, ...pods)) }]);
   for (let runs = 1; hub.queues.events.waiting().length > 0; runs++) {
-    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), body: m.body }));
+    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
     hub.queues.events.purge();
     expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual([]);
     expect(runs).toBeLessThanOrEqual(50);

@@ -31,7 +31,7 @@ it('an object that is too large in bytes is quarantined, and its neighbours are 
   const log = { ...silent, warn: (text: string, fields: object = {}) => void warnings.push({ text, ...fields }) };
   for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
   const part = hub.list('Service', 10, entry('Service', 4, service()), entry('Service', 5, large));
-  expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', body: JSON.stringify(part) }])).toEqual([]);
+  expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(part) }])).toEqual([]);
   expect(isAlive(await readObject(hub.store, 'Service', 'ns', 'svc'))).toBe(true);
   expect(await readObject(hub.store, 'Service', 'ns', 'large')).toBeUndefined();
   expect(hub.metrics.get('Quarantined')).toBe(1);
@@ -65,7 +65,7 @@ it('a pod keeps as many of its former label sets as fit its item', async () => {
   };
   for (let i = 0; i < 12; i++) {
     const body = JSON.stringify(hub.live('Pod', 10 + i, entry('Pod', 10 + i, labelled(i))));
-    await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', body }]);
+    await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body }]);
   }
   const record = await readObject(hub.store, 'Pod', 'ns', 'p');
   expect(record?.projection).toContain('"app":"11"');
@@ -91,7 +91,7 @@ it('messages that inflate to much are worked on one after the other', async () =
   };
   const bomb = (i: number) => {
     const text = JSON.stringify({ ...hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`))), x: '0'.repeat(200_000) });
-    return { messageId: `m${i}`, body: `z:${deflateRawSync(text).toString('base64')}` };
+    return { messageId: `m${i}`, sentAtMs: hub.clock.now, body: `z:${deflateRawSync(text).toString('base64')}` };
   };
   const records = Array.from({ length: 5 }, (_, i) => bomb(i));
   const ingest = { ...defaultLimits.ingest, memoryAtOnce: 500_000 };
@@ -111,7 +111,11 @@ it('a message whose turn does not come in a run is sent again, and that is no ru
       return hub.table.put(item, condition);
     },
   };
-  const records = [1, 2].map((i) => ({ messageId: `m${i}`, body: JSON.stringify(hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`)))) }));
+  const records = [1, 2].map((i) => ({
+    messageId: `m${i}`,
+    sentAtMs: hub.clock.now,
+    body: JSON.stringify(hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`)))),
+  }));
   expect(await ingestBatch({ ...hub.deps, table, limits }, 'c', records, hub.clock.now + 30_000)).toEqual([]);
   expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([{ run: 1, entries: [{ name: 'p2' }] }]);
 });

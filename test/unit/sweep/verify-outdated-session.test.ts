@@ -28,6 +28,7 @@ async function heard({
   const message = { ...hub.header, type: 'heartbeat', readUpTo: { Pod: read, ...more }, sentAtMs: at };
   await bindSession(hub.table, { id: 'c', incarnation: 1 }, message.session, hub.clock.now);
   await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: 1_000_000 } });
+  hub.clock.now = at;
   await hub.ingest(message);
   const api = clusterApi({
     list: async () => {
