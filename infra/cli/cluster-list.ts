@@ -15,6 +15,7 @@ import { chosenClusters, type Hub } from './connect-hub.ts';
 import { counted } from './counted.ts';
 import { columns, type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
 import { say } from './printable.ts';
+import { offsetOf, waitOf } from './relay-timing.ts';
 import { wholeSeconds } from './table-clock.ts';
 
 /** A cluster as `cluster list -o json` prints it; times are by RFC 3339, and an unknown or meaningless value is null. */
@@ -26,6 +27,8 @@ interface ListedCluster {
   readonly optIn: string;
   readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
   readonly relayHeardAt: string | null;
+  readonly queueLagSeconds: number | null;
+  readonly relayClockAheadSeconds: number | null;
   readonly firstListsApplied: boolean;
   readonly circuitOpen: string | null;
   readonly credentialsEnd: string | null;
@@ -41,11 +44,21 @@ export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void
     const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
     // A heartbeat alone does not count as a change, but the first one does, and silence.
     const nowMs = hub.now();
-    const text = JSON.stringify(listed.map(({ relayHeardAt, ...more }) => ({ ...more, relay: relayHeardAt && isSilent(relayHeardAt, nowMs) })));
+    const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
     if (text === last) return;
     if (last !== '' && printing.format === undefined) printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
     last = text;
     printList(listed, printing, nowMs);
+  };
+}
+
+/** Seconds change with each heartbeat. */
+function withoutTimes({ relayHeardAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster, nowMs: number): object {
+  return {
+    ...more,
+    relay: relayHeardAt && isSilent(relayHeardAt, nowMs),
+    isLate: waitOf({ queueLagSeconds: queueLagSeconds ?? 0 }) !== undefined,
+    isOff: offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 }) !== undefined,
   };
 }
 
@@ -68,6 +81,7 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
     if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
+    for (const text of timingNotes(cluster)) notes.push({ text: `${id}  ${text}`, style: 'bad' });
     const { servicesWithoutWriter: unwritten } = cluster;
     if (unwritten) {
       const them = unwritten === 1 ? 'it' : 'them';
@@ -93,6 +107,12 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
   }
   const [header = '', ...lines] = columns(rows);
   printLines([{ text: header, style: 'title' }, ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])), ...left, ...notes], printing);
+}
+
+function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster): readonly string[] {
+  const wait = waitOf({ queueLagSeconds: queueLagSeconds ?? 0 });
+  const offset = offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 });
+  return [...(wait ? [`events come late: the last heartbeat ${wait}`] : []), ...(offset ? [offset] : [])];
 }
 
 /** A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a warning. */
@@ -126,6 +146,8 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
         }
       : null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
+    queueLagSeconds: heard > 0 ? cluster.relay.queueLagSeconds : null,
+    relayClockAheadSeconds: heard > 0 ? cluster.relay.clockAheadSeconds : null,
     firstListsApplied: hasSynced(cluster),
     circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,

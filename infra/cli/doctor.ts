@@ -12,6 +12,7 @@ import type { Hub } from './connect-hub.ts';
 import { counted } from './counted.ts';
 import { adviceOn } from './hub-errors.ts';
 import { naturalOrder } from './natural-order.ts';
+import { offsetOf, waitOf } from './relay-timing.ts';
 
 export interface DoctorDeps {
   readonly hub: Pick<Hub, 'name' | 'table' | 'now'>;
@@ -71,6 +72,8 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   const finding = (question: string, verdict: Verdict): Finding => ({ of: cluster.id, question, ...verdict });
   const findings = [finding('relay', relay(cluster, nowMs))];
   if (cluster.relay.heartbeatAtMs === 0) return findings;
+  const offset = offsetOf(cluster.relay);
+  if (offset) findings.push(finding('clock', wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics')));
   findings.push(finding('first lists', hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
   const circuit = blockedBy(cluster);
   if (cluster.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
@@ -81,11 +84,13 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   return findings;
 }
 
-function relay({ id, mode, relay: { heartbeatAtMs } }: ClusterRecord, nowMs: number): Verdict {
+function relay({ id, mode, relay: heard }: ClusterRecord, nowMs: number): Verdict {
+  const { heartbeatAtMs } = heard;
   if (heartbeatAtMs === 0)
     return wrong('no heartbeat yet', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
   const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
-  const found = `last heartbeat ${seconds} s ago`;
+  const wait = waitOf(heard);
+  const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
   // A cluster that has moved to another hub stays paused here.
   if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
   return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');

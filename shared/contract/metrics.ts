@@ -22,7 +22,7 @@ export const metrics = {
   Quarantined: { unit: 'Count', help: 'messages moved to quarantine because they are unreadable or not trusted' },
   MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed; the queue delivers them again' },
   WakeUps: { unit: 'Count', help: 'wake-ups sent' },
-  IngestLatency: { unit: 'Milliseconds', help: 'from the relay’s observation of a change to its write to the snapshot' },
+  IngestLatency: { unit: 'Milliseconds', help: 'from the relay’s observation of a change, by the hub’s clock, to its write to the snapshot' },
   SyncLatency: {
     unit: 'Milliseconds',
     help: 'from the due time of a sync (the relay’s observation plus the batch period) to the accepted write, without retries',
@@ -55,7 +55,7 @@ export const metrics = {
   Drift: { unit: 'Count', help: 'objects in which a list or the API server differed so much that the snapshot was in doubt' },
   SweepResends: { unit: 'Count', help: 'services woken by sweep because their work was overdue' },
   OldestDirtyAge: { unit: 'Seconds', help: 'age of the oldest overdue work' },
-  RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the last heartbeat of the relay' },
+  RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the relay sent the last heartbeat that ingest has handled' },
   SilentRelays: { unit: 'Count', help: '1 for a cluster whose relay is silent, 0 for any other cluster; no value for a paused cluster' },
   OpenCircuits: { unit: 'Count', help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster' },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },

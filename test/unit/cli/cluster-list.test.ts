@@ -10,18 +10,15 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('a switch, the first heartbeat and silence are changes; a further heartbeat is not', async () => {
+it('a switch, the first heartbeat, silence, late events and a wrong clock are changes; a further heartbeat is not', async () => {
   const table = memoryTable();
   let now = Date.parse('2026-01-02T00:00:00Z');
   const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
   await registerCluster(table, { id: 'a', mode: 'active', settings: {}, queues }, now);
-  const heartbeat = async (): Promise<void> =>
-    void (await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, {
-      heartbeatAtMs: now,
-      queueLagSeconds: 0,
-      clockAheadSeconds: 0,
-      readUpTo: {},
-    }));
+  const heartbeat = async (queueLagSeconds: number, clockAheadSeconds: number): Promise<void> => {
+    const heard = { heartbeatAtMs: now - queueLagSeconds * 1000, queueLagSeconds, clockAheadSeconds, readUpTo: {} };
+    await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, heard);
+  };
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
   const print = listOfClusters({ table, now: () => now } as unknown as Hub, { color: 'never', isLocalTime: false });
@@ -32,14 +29,23 @@ it('a switch, the first heartbeat and silence are changes; a further heartbeat i
   };
   expect(await printed()).toMatch(/^a +active /);
   expect(await printed()).toBeUndefined();
-  await heartbeat();
+  await heartbeat(0, 0);
   expect(await printed()).toMatch(/^a +active .* s ago /);
   now += 10_000;
-  await heartbeat();
+  await heartbeat(1, -2);
   expect(await printed()).toBeUndefined();
   await switchMode(table, 'a', 'paused', now);
   expect(await printed()).toMatch(/^a +paused /);
   now += 120_000;
   expect(await printed()).toMatch(/^a +paused /);
   expect(lines.slice(0, 2)).toEqual(['', '2026-01-02T00:02:10.000Z']);
+
+  await heartbeat(60, 0);
+  expect(await printed()).toBe('a  events come late: the last heartbeat waited 60 s in the events queue');
+  now += 30_000;
+  await heartbeat(65, 0);
+  expect(await printed()).toBeUndefined();
+  now += 30_000;
+  await heartbeat(0, 34);
+  expect(await printed()).toBe("a  the clock of the relay's node is 34 s ahead of the hub's");
 });

@@ -75,6 +75,17 @@ describe('doctor', () => {
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 4$/m);
   });
 
+  it('a backlog of hours does not look like a living relay, and a clock that is minutes off is named', async () => {
+    const { cluster, examined } = await world();
+    await cluster('late', { secondsSilent: 7_205, queueLagSeconds: 7_200 });
+    await cluster('skewed', { secondsSilent: 5, clockAheadSeconds: -90 });
+    await cluster('usual', { secondsSilent: 5, queueLagSeconds: 1, clockAheadSeconds: 1 });
+    const text = textOf(pageOf(await examined()));
+    expect(text).toMatch(/^WRONG {3}late: relay: last heartbeat 7205 s ago, waited 7200 s in the events queue\n +docs\/runbook\.md#relaysilent/m);
+    expect(text).toMatch(/^WRONG {3}skewed: clock: the clock of the relay's node is 90 s behind the hub's\n +synchronise the clock of that node/m);
+    expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 3$/m);
+  });
+
   it('refused credentials, an unreachable table and a wrong clock are named with what to set', async () => {
     const { cluster, examined } = await world();
     await cluster('a', { secondsSilent: 10 });
