@@ -1,9 +1,17 @@
 import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Relay } from './relay.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { Meter } from './runtime/meter.ts';
 
 const stuckAfterMs = 600_000;
+
+/**
+ * Every pod of a cluster may reach the port. A kubelet and a Prometheus need a few connections with short requests, and no longer for one than the
+ * kubelet waits (manifest.ts).
+ */
+const bounds = { maxHeaderSize: 4_096, headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000, keepAliveTimeout: 5_000 };
+const maxConnections = 256;
 
 /**
  * /metrics, /healthz, /readyz. Healthy means that the process itself works: it answers, and no reflector has hung for ten minutes.
@@ -24,8 +32,21 @@ export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, 
         return [404, 'not found\n'];
     }
   };
-  return createServer((request, response) => {
+  const server = createServer(bounds, (request, response) => {
     const [status, body] = answer(request.url?.split('?', 1)[0] ?? '');
     response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(body);
   });
+  return server.on('connection', closingTheOldest());
+}
+
+/** Node's own `maxConnections` would refuse the newest connection, which may be the kubelet's: who holds all others would have the pod restarted. */
+function closingTheOldest(): (socket: Socket) => void {
+  const open = new Set<Socket>();
+  return (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    if (open.size <= maxConnections) return;
+    const [oldest] = open;
+    oldest?.destroy();
+  };
 }

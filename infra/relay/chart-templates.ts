@@ -26,7 +26,7 @@ export function chartTemplates(): readonly ChartFile[] {
     return { path: `templates/${name}.yaml`, text: plainNumber(importSources(optional(listsOfValues(texts.join('---\n'))))) };
   };
   const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
-  const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|PodDisruptionBudget)$/.test(m.kind);
+  const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|NetworkPolicy|PodDisruptionBudget)$/.test(m.kind);
   return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m)), monitoring()];
 }
 
@@ -112,6 +112,7 @@ function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
       extraVolumeMounts: [values('extraVolumeMounts', 12)],
       sidecars: [values('sidecars', 8)],
     },
+    prometheusNamespace: value('prometheusNamespace'),
     program: { image: value('image') },
     tasks,
     clusterset: { imports: anySource, editorsMayExport: true },
@@ -139,6 +140,7 @@ function optional(text: string): string {
     })
     .replace(/^( *)- name: RELAY_CLUSTERSET\n.*\n/m, (lines, at: string) => `${at}{{- if .Values.clusterset }}\n${lines}${at}{{- end }}\n`)
     .replace(/^( *)- name: not-imported\n.*\n/gm, (lines, at: string) => `${at}{{- if ${importing} }}\n${lines}${at}{{- end }}\n`)
+    .replace(/^( *)ingress:\n(?:\1 {2}.*\n)*/m, (lines, at: string) => `${at}{{- if .Values.prometheusNamespace }}\n${lines}${at}{{- end }}\n`)
     .replace(/^( *)priorityClassName: .*\n/m, (line, at: string) => `${at}{{- if .Values.priorityClassName }}\n${line}${at}{{- end }}\n`);
 }
 

@@ -27,6 +27,8 @@ export interface RelayInstall {
   /** Without it a full cluster preempts the relay just when endpoints change most. "" for none. */
   readonly priorityClassName?: string;
   readonly extras?: PodExtras;
+  /** Pods of this namespace may read the relay's metrics. */
+  readonly prometheusNamespace?: string;
   readonly program: RelayProgram;
 }
 
@@ -54,6 +56,7 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
     ...writerLimits(namespace, tasks, clusterset),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),
+    networkPolicy(install),
     {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
@@ -63,6 +66,22 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
     },
   ];
 }
+
+/** The port has probes, which come from the pod's own node and always pass, and metrics. */
+const networkPolicy = ({ namespace, prometheusNamespace }: RelayInstall): Manifest => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name, namespace, labels },
+  spec: {
+    podSelector: { matchLabels },
+    policyTypes: ['Ingress'],
+    ...(prometheusNamespace && {
+      ingress: [
+        { from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': prometheusNamespace } } }], ports: [{ port: 'http' }] },
+      ],
+    }),
+  },
+});
 
 const bundleMap = (namespace: string, bundle: string): Manifest => ({
   apiVersion: 'v1',

@@ -107,6 +107,19 @@ describe('the relay’s pod', () => {
   });
 });
 
+describe('the relay’s port', () => {
+  const policyOf = (more: Partial<RelayInstall> = {}) => find('NetworkPolicy', 'relay', relayManifest({ ...install, ...more })).spec;
+
+  it('no pod may connect to the relay’s port; the kubelet’s probes come from the node, for which no NetworkPolicy is', () => {
+    expect(policyOf()).toEqual({ podSelector: find('Deployment', 'relay').spec.selector, policyTypes: ['Ingress'] });
+  });
+
+  it('the pods of Prometheus’ namespace may connect to it', () => {
+    const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } };
+    expect(policyOf({ prometheusNamespace: 'monitoring' }).ingress).toEqual([{ from: [{ namespaceSelector }], ports: [{ port: 'http' }] }]);
+  });
+});
+
 describe('two relays', () => {
   const spec = (install_: Partial<RelayInstall> = {}) => find('Deployment', 'relay', relayManifest({ ...install, ...install_ })).spec;
 
@@ -277,6 +290,7 @@ describe('the Helm chart', () => {
     ['with parts of one’s own', { extras }],
     ['with a role and parts of one’s own', { roleArn: install.roleArn, extras }],
     ['without a priority class', { priorityClassName: '' }],
+    ['with Prometheus', { prometheusNamespace: 'monitoring' }],
   ])('renders to the manifest %s', (_, more: Partial<RelayInstall>) => {
     const { roleArn: _role, ...others } = install;
     const { extras: ours = {}, ...rest } = more;
@@ -334,6 +348,13 @@ describe('the Helm chart', () => {
     expect(inOrder(rendered(values(own)))).toEqual(inOrder(relayManifest(given_)));
     const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')));
     expect(validate(own), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it('the Helm chart makes no PodMonitor for a Prometheus that its NetworkPolicy keeps out', () => {
+    const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')));
+    const isAllowed = (prometheusNamespace: string): boolean => validate(values({ ...chartValues(install), podMonitor: true, prometheusNamespace }));
+    expect(isAllowed('')).toBe(false);
+    expect(isAllowed('monitoring')).toBe(true);
   });
 
   it('the Helm chart has a schema that names each value', () => {
