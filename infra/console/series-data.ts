@@ -72,6 +72,9 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
       // A local run never deploys a new version.
       if ('newVersionOf' in series) return { ...common, where: () => false };
       return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
+    case 'AWS/Logs':
+      // A local run has no log groups.
+      return { ...common, where: () => false };
     case 'AWS/DynamoDB':
       return { ...common, where: ({ GlobalSecondaryIndexName: index }) => (index !== undefined) === (series.index ?? false) };
   }

@@ -185,6 +185,7 @@ export class FleetCluster extends Construct {
       namespace: metricsNamespaceOf(settings.name),
       queueName: (role: QueueRole) => own[role]!.queueName,
       functionName: notHere('functions'),
+      logGroupName: notHere('functions'),
       newVersion: notHere('functions'),
       tableName: '',
     };

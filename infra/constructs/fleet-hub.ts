@@ -212,6 +212,7 @@ export class FleetHub extends Construct implements IFleetHub {
         namespace: metricsNamespaceOf(this.settings.name),
         tableName: this.table.table.tableName,
         functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
+        logGroupName: (role) => this[role].function.fn.logGroup.logGroupName,
         newVersion: (role) => newVersionOf(this[role].live),
         queueName: (role) => {
           if (role === 'parked' || role === 'quarantine') return this.deadLetters[role].queueName;

@@ -38,8 +38,8 @@ export async function readUsage(deps: UsageDeps, days: number): Promise<HubUsage
     const functions = await readFunctions(reader, names);
     const namespace = metricsNamespaceOf(hubName);
     const records = await registeredClusters(hub.table);
-    const resources = new Set([hub.tableName, ...Object.values(names), ...records.flatMap(({ queues }) => queueNames(queues))]);
     const logGroups = functionRoles.map((role) => logGroupNameOf(hubName, role));
+    const resources = new Set([hub.tableName, ...Object.values(names), ...logGroups, ...records.flatMap(({ queues }) => queueNames(queues))]);
     return {
       days,
       table,

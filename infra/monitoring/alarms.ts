@@ -165,6 +165,20 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       meaning: 'sweep does not run, so most other alarms do not work',
     },
   ),
+  // Counted by CloudWatch itself: without lines all alarms on metrics of our own are silent, because they take a missing value for a good one.
+  onSource(
+    'MetricsSilent',
+    { aws: 'AWS/Logs', name: 'IncomingLogEvents', function: 'sweep', statistic: 'Sum' },
+    {
+      severity: 'page',
+      is: '<',
+      threshold: 1,
+      periodMinutes: 5,
+      periods: 2,
+      missing: 'alarm',
+      meaning: 'CloudWatch Logs takes no lines of sweep, so the hub has no metrics and most other alarms do not work',
+    },
+  ),
   onSource(
     'SweepFails',
     { ...errors, function: 'sweep' },

@@ -10,6 +10,7 @@ export interface MetricSources {
   readonly functionName: (role: FunctionRole) => string;
   /** Dimensions of its version that is new in this deploy. */
   readonly newVersion: (role: LiveFunction) => { [dimension: string]: string };
+  readonly logGroupName: (role: FunctionRole) => string;
   readonly queueName: (role: QueueRole) => string;
   readonly tableName: string;
   /** Where given, metrics of our own are those of this cluster. */
@@ -35,6 +36,8 @@ function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: Metri
     case 'AWS/Lambda':
       if ('newVersionOf' in series) return sources.newVersion(series.newVersionOf);
       return series.function === 'account' ? {} : { FunctionName: sources.functionName(series.function) };
+    case 'AWS/Logs':
+      return { LogGroupName: sources.logGroupName(series.function) };
     case 'AWS/DynamoDB':
       return { TableName: sources.tableName, ...(series.index && { GlobalSecondaryIndexName: dirtyIndex.name }) };
   }

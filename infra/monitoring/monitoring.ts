@@ -8,6 +8,7 @@ import { fleetDashboard } from './dashboards.ts';
 import { makeManyAlarm, manyClusters } from './many-clusters.ts';
 import type { MetricSources } from './metric-sources.ts';
 import { burnRates, makeBurnAlarm } from './objective.ts';
+import { makeRefusedAlarm, refusedMetrics } from './refused-metrics.ts';
 
 export interface MonitoringProps {
   readonly hub: HubConfig;
@@ -28,7 +29,8 @@ export class Monitoring extends Construct {
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
     const burns = burnRates.map((burn) => ({ ...burn, alarm: makeBurnAlarm(this, burn, sources, topics) }));
     const many = manyClusters.map((each) => ({ ...each, severity: 'page', alarm: makeManyAlarm(this, each, sources, topics) }));
-    const watched = [...[...made].map(([each, alarm]) => ({ ...each, alarm })), ...many, ...burns];
+    const refused = { ...refusedMetrics, alarm: makeRefusedAlarm(this, sources, topics) };
+    const watched = [...[...made].map(([each, alarm]) => ({ ...each, alarm })), ...many, ...burns, refused];
     const paging = watched.filter(({ severity }) => severity === 'page');
     const composite = new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),

@@ -17,6 +17,8 @@ export type Source =
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly function: FunctionRole | 'account' }
   /** The new version of a function, while a deploy shifts traffic to it. */
   | { readonly aws: 'AWS/Lambda'; readonly name: string; readonly newVersionOf: LiveFunction }
+  /** Of the function's log group. */
+  | { readonly aws: 'AWS/Logs'; readonly name: string; readonly function: FunctionRole }
   /** `index`: of the index of overdue work, and not of the table itself. */
   | { readonly aws: 'AWS/DynamoDB'; readonly name: string; readonly index?: true };
 

@@ -13,6 +13,7 @@ import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import { clusterDashboard, clusterDashboardOf, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import { manyClusters } from '#infra/monitoring/many-clusters.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
+import { refusedMetrics } from '#infra/monitoring/refused-metrics.ts';
 import type { Series } from '#infra/monitoring/series.ts';
 import { upstreamLabels } from '#infra/monitoring/upstream-labels.ts';
 import { type MetricName, metrics, metricsNamespaceOf, perCluster } from '#shared/contract/metrics.ts';
@@ -163,7 +164,7 @@ describe('alarms', () => {
         .slice(1)
         .map((section) => [section.slice(0, section.indexOf('\n')), section]),
     );
-    for (const { id } of [...alarms, ...manyClusters, ...burnRates, { id: compositeAlarm }]) {
+    for (const { id } of [...alarms, ...manyClusters, ...burnRates, refusedMetrics, { id: compositeAlarm }]) {
       const section = sections.get(id) ?? '';
       const parts = ['**Means**', '**Look**', '**Do**'].filter((part) => section.includes(part));
       expect({ id, parts }).toEqual({ id, parts: ['**Means**', '**Look**', '**Do**'] });
@@ -174,9 +175,31 @@ describe('alarms', () => {
     const descriptions = [hubTemplate, clusterTemplate('eks')].flatMap((t) =>
       Object.values(t.findResources('AWS::CloudWatch::Alarm')).map((a) => a['Properties'].AlarmDescription),
     );
-    expect(descriptions).toHaveLength(alarms.length + manyClusters.length + burnRates.flatMap((b) => b.windows).length);
-    for (const { id } of [...alarms, ...manyClusters])
+    expect(descriptions).toHaveLength(alarms.length + manyClusters.length + burnRates.flatMap((b) => b.windows).length + 1);
+    for (const { id } of [...alarms, ...manyClusters, refusedMetrics])
       expect(descriptions).toContainEqual(expect.stringMatching(new RegExp(`${runbookAnchor('https://wiki.example.com/runbook', id)}$`)));
+  });
+
+  it('an alarm pages if CloudWatch Logs takes no lines, without which no metric of our own exists', () => {
+    const silence = ofHub.filter((a) => a.missing === 'alarm' && 'aws' in a.series && a.series.aws === 'AWS/Logs');
+    expect(silence.map(({ id, severity }) => [id, severity])).toEqual([['MetricsSilent', 'page']]);
+    const [logGroup] = Object.entries(hubTemplate.findResources('AWS::Logs::LogGroup', { Properties: { LogGroupName: 'Fleet-sweep' } }));
+    hubTemplate.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'AWS/Logs',
+      MetricName: 'IncomingLogEvents',
+      Dimensions: [{ Name: 'LogGroupName', Value: { Ref: logGroup![0] } }],
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  it('a ticket tells of metrics that CloudWatch refuses in lines of any function', () => {
+    const found = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).find(([key]) => key.includes(refusedMetrics.id));
+    const stats = (found![1]['Properties'].Metrics as { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[]).flatMap(
+      (m) => m.MetricStat?.Metric.MetricName ?? [],
+    );
+    expect(stats).toEqual(Array(3).fill(['EMFParsingErrors', 'EMFValidationErrors']).flat());
   });
 
   it('alarms of one cluster take a missing value for a good one, as a 0 is not kept for each cluster', () => {
@@ -209,7 +232,7 @@ describe('alarms', () => {
   });
 
   it('alarms notify independently of each other, and when they end', () => {
-    for (const { id, severity } of [...ofHub, ...manyClusters.map(({ id }) => ({ id, severity: 'page' as const }))]) {
+    for (const { id, severity } of [...ofHub, refusedMetrics, ...manyClusters.map(({ id }) => ({ id, severity: 'page' as const }))]) {
       const [made] = Object.entries(hubTemplate.findResources('AWS::CloudWatch::Alarm')).filter(([key]) => key.startsWith(`Monitoring${id}`));
       expect({ id, ...made![1]['Properties'] }).toMatchObject({ id, AlarmActions: topic(severity), OKActions: topic(severity) });
     }
@@ -230,7 +253,7 @@ describe('alarms', () => {
     expect(composite!['Properties']).not.toHaveProperty('AlarmActions');
     const rule = JSON.stringify(composite!['Properties'].AlarmRule);
     for (const { id } of manyClusters) expect(rule).toContain(`Monitoring${id}`);
-    for (const { id, severity } of [...ofHub, ...burnRates])
+    for (const { id, severity } of [...ofHub, refusedMetrics, ...burnRates])
       expect({ id, seen: rule.includes(`Monitoring${id}`) }).toEqual({ id, seen: severity === 'page' });
   });
 

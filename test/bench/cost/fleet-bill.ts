@@ -4,6 +4,7 @@ import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
 import { manyClusters } from '#infra/monitoring/many-clusters.ts';
 import { burnRates } from '#infra/monitoring/objective.ts';
+import { refusals } from '#infra/monitoring/refused-metrics.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { steadyPerCluster } from '#shared/contract/metrics.ts';
 import { inputKinds, type Kind, outputKinds } from '#shared/kube/types.ts';
@@ -95,7 +96,7 @@ function printBill(lines: readonly Line[]): void {
 const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clusters * steadyPerCluster.length);
 /** One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of clusters: not a line of its own. */
 const hubOwn =
-  hubAlarms(1_000).length * price.alarm +
+  (hubAlarms(1_000).length + refusals.length) * price.alarm +
   // A window, and an alarm of many clusters, is an alarm on two metrics, and each of them is billed.
   (burnRates.flatMap(({ windows }) => windows).length + manyClusters.length) * 2 * price.alarm +
   (burnRates.length + 1) * price.compositeAlarm +

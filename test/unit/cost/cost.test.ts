@@ -130,6 +130,7 @@ const aws: AwsData = {
     MetricAlarms: [
       { AlarmName: 'Platform-A', Namespace: 'FleetEndpoints/Shop', MetricName: 'SyncsLate' },
       { AlarmName: 'Platform-B', Metrics: ['Shop-a-events-dead', 'fn-sync'].map((Value, i) => stat(`m${i}`, Value)) },
+      { AlarmName: 'Shop-hub-G', Metrics: [stat('m0', 'Shop-sweep')] },
       { AlarmName: 'Platform-C', Namespace: 'FleetEndpoints/Shop-2', MetricName: 'SyncsLate' },
       { AlarmName: 'Shop-hub-D', Metrics: [stat('m0', 'Other-a-events')] },
     ],
@@ -164,7 +165,7 @@ describe('the reading', () => {
     const usage = await read(aws);
     expect(usage.functions.ingest.invocations).toBe(30_000);
     expect(usage.logBytes).toBe(30e9);
-    expect([usage.customMetrics, usage.alarmMetrics, usage.compositeAlarms]).toEqual([2, 3, 1]);
+    expect([usage.customMetrics, usage.alarmMetrics, usage.compositeAlarms]).toEqual([2, 4, 1]);
     expect(usage.clusters).toEqual([
       { ...cluster, received: 15_000 },
       { ...cluster, id: 'b' },

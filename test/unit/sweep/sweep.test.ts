@@ -37,6 +37,13 @@ it('a failing cluster does not stop the other steps, and is reported in the end'
   expect(last.has('b OldestDirtyAge')).toBe(false);
 });
 
+it('each run writes a line without any cluster too: the alarm MetricsSilent takes no line for lost logs', async () => {
+  const { deps } = await hubOf();
+  const lines: string[] = [];
+  await sweep({ ...deps, log: { ...deps.log, info: (message) => void lines.push(message) } });
+  expect(lines).toEqual(['clusters reported']);
+});
+
 it('a cluster that cannot be asked is no failure of its own', async () => {
   const { table, last, deps } = await hubOf('a');
   const error = new ClusterApiError('GET https://a.example: timed out', {});
