@@ -8,14 +8,14 @@ export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> 
   const topics = Object.entries(hub.alarms).flatMap(([name, arn]) => (arn ? [{ name, arn: arn as string }] : []));
   const { table, queues, logs } = hub.encryption;
   return Promise.all([
-    ...topics.map(({ name, arn }) => finding('hub', `alarms.${name}`, () => topic(aws, hub, arn, name === 'ticketTopicArn'))),
+    ...topics.map(({ name, arn }) => finding('hub', `alarms.${name}`, () => topic(aws, hub, arn))),
     ...(table ? [finding('hub', 'encryption.table', () => checkKey(aws, hub, table, ['ingest', 'sync', 'sweep', 'register']))] : []),
     ...(queues ? [finding('hub', 'encryption.queues', () => checkKey(aws, hub, queues, ['ingest', 'sync', 'sweep']))] : []),
     ...(logs ? [finding('hub', 'encryption.logs', () => logsKey(aws, hub, logs))] : []),
   ]);
 }
 
-async function topic(aws: Aws, { region, monthlyBudget }: HubConfig, arn: string, isTicket: boolean) {
+async function topic(aws: Aws, { region }: HubConfig, arn: string) {
   const topicRegion = arn.split(':')[3];
   if (region && topicRegion !== region) return wrong(`the topic is in ${topicRegion}`, `alarms reach topics of ${region}, the hub's region, alone`);
   const answer = await unlessAbsent(aws('sns', 'get-topic-attributes', '--topic-arn', arn, ...inRegion(topicRegion)));
@@ -24,8 +24,6 @@ async function topic(aws: Aws, { region, monthlyBudget }: HubConfig, arn: string
   // SNS writes a policy for the topic's own account, by AWS:SourceOwner.
   if (!/cloudwatch\.amazonaws\.com|AWS:SourceOwner/i.test(Policy))
     return wrong("the topic's policy does not name cloudwatch.amazonaws.com", 'let cloudwatch.amazonaws.com use sns:Publish');
-  if (isTicket && monthlyBudget !== undefined && !Policy.includes('budgets.amazonaws.com'))
-    return wrong("the topic's policy does not name budgets.amazonaws.com", 'let budgets.amazonaws.com use sns:Publish, for hub.monthlyBudget');
   if (!KmsMasterKeyId) return fine('alarms may publish');
   const policy = KmsMasterKeyId.includes('alias/aws/') ? '' : await keyPolicy(aws, KmsMasterKeyId, topicRegion);
   return policy.includes('cloudwatch.amazonaws.com')

@@ -35,8 +35,6 @@ export interface HubConfig {
   readonly tracing: boolean;
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
-  /** Monthly budget of the whole account, US dollars. */
-  readonly monthlyBudget?: number | undefined;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */
   readonly rollout: 'gradual' | 'at-once';
   /** Settings that all exporters and importers share (docs/clusterset.md). */

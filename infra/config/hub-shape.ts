@@ -39,129 +39,117 @@ const capacityRange = checked(
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
-const toldOfBudget = ({ monthlyBudget, alarms }: Pick<HubConfig, 'monthlyBudget' | 'alarms'>): string | undefined =>
-  monthlyBudget !== undefined && !alarms.ticketTopicArn
-    ? 'monthlyBudget is given, but alarms.ticketTopicArn is missing: the budget is reported there'
-    : undefined;
-
 const retentionDays: readonly number[] = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
-export const hubShape: Shape<HubConfig> = checked(
-  fields(
-    {
-      name: withDefault(
-        known(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/)),
-        'FleetEndpoints',
-        'The name begins the names of stacks, queues, roles and dashboards. Two hubs in one account need two names.',
+export const hubShape: Shape<HubConfig> = fields(
+  {
+    name: withDefault(
+      known(matches('1 to 20 letters and digits, beginning with a letter', /^[A-Za-z][A-Za-z0-9]{0,19}$/)),
+      'FleetEndpoints',
+      'The name begins the names of stacks, queues, roles and dashboards. Two hubs in one account need two names.',
+    ),
+    account: optional(
+      matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/),
+      "The hub is in this AWS account; without it, in the credentials' account.",
+    ),
+    region: optional(awsRegion, "The hub is in this AWS region; without it, in the credentials' region."),
+    logRetentionDays: withDefault(
+      asCdk(
+        checked(integer(1, 3653), (days) =>
+          retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+        ),
+        { type: 'logs.RetentionDays' },
       ),
-      account: optional(
-        matches('an account id of 12 digits, in quotes', /^[0-9]{12}$/),
-        "The hub is in this AWS account; without it, in the credentials' account.",
-      ),
-      region: optional(awsRegion, "The hub is in this AWS region; without it, in the credentials' region."),
-      logRetentionDays: withDefault(
-        asCdk(
-          checked(integer(1, 3653), (days) =>
-            retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+      14,
+      "CloudWatch Logs keeps the functions' logs for this time.",
+    ),
+    lambdaConcurrencyLimit: withDefault(
+      integer(10, 1_000_000),
+      1000,
+      'The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it.',
+    ),
+    reserveConcurrency: withDefault(
+      flag,
+      false,
+      'Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions.',
+    ),
+    operatorRoleArns: withDefault(
+      operatorRoles,
+      [],
+      'These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`.',
+    ),
+    access: withDefault(
+      fields({
+        secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'These patterns match the ARNs of secrets in Secrets Manager.'),
+        roles: withDefault(list(rolePattern), [], 'These patterns match the ARNs of roles in IAM.'),
+      }),
+      { secrets: [], roles: [] },
+      'The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps.',
+    ),
+    encryption: withDefault(
+      fields({
+        table: optional(keyArn, 'This KMS key encrypts the table. The region of the hub must be known.'),
+        queues: optional(keyArn, 'This KMS key encrypts the queues.'),
+        logs: optional(keyArn, 'This KMS key encrypts the logs. Its policy must admit CloudWatch Logs.'),
+      }),
+      awsOwnedKeys,
+      "KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do.",
+    ),
+    capacity: optional(
+      fields({
+        reads: required(capacityRange, 'Read units a second stay within these bounds.'),
+        writes: required(capacityRange, 'Write units a second stay within these bounds.'),
+      }),
+      'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
+    ),
+    warmThroughput: optional(
+      fields({
+        reads: required(integer(12_000, 10_000_000), 'The table serves this number of read units a second.'),
+        writes: required(integer(4_000, 10_000_000), 'The table serves this number of write units a second.'),
+      }),
+      'The table serves this throughput at once, before it has scaled with use.',
+    ),
+    registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
+    vpc: optional(
+      checked(
+        fields({
+          vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'The VPC has this id.'),
+          subnetIds: required(
+            list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
+            'The functions are in these private subnets, which have routes to the API servers and to AWS.',
           ),
-          { type: 'logs.RetentionDays' },
-        ),
-        14,
-        "CloudWatch Logs keeps the functions' logs for this time.",
-      ),
-      lambdaConcurrencyLimit: withDefault(
-        integer(10, 1_000_000),
-        1000,
-        'The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it.',
-      ),
-      reserveConcurrency: withDefault(
-        flag,
-        false,
-        'Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions.',
-      ),
-      operatorRoleArns: withDefault(
-        operatorRoles,
-        [],
-        'These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`.',
-      ),
-      access: withDefault(
-        fields({
-          secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'These patterns match the ARNs of secrets in Secrets Manager.'),
-          roles: withDefault(list(rolePattern), [], 'These patterns match the ARNs of roles in IAM.'),
+          securityGroupIds: required(
+            list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
+            'The functions have these security groups, which the hub does not change.',
+          ),
+          httpsProxy: optional(proxy, 'Sync and sweep use this proxy for all HTTPS: AWS and the API servers.'),
+          noProxy: withDefault(list(directHost), [], 'Sync and sweep reach these hosts without the proxy.'),
         }),
-        { secrets: [], roles: [] },
-        'The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps.',
+        ({ httpsProxy, noProxy }) => (httpsProxy === undefined && noProxy.length > 0 ? 'noProxy is given, but httpsProxy is missing' : undefined),
       ),
-      encryption: withDefault(
-        fields({
-          table: optional(keyArn, 'This KMS key encrypts the table. The region of the hub must be known.'),
-          queues: optional(keyArn, 'This KMS key encrypts the queues.'),
-          logs: optional(keyArn, 'This KMS key encrypts the logs. Its policy must admit CloudWatch Logs.'),
-        }),
-        awsOwnedKeys,
-        "KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do.",
-      ),
-      capacity: optional(
-        fields({
-          reads: required(capacityRange, 'Read units a second stay within these bounds.'),
-          writes: required(capacityRange, 'Write units a second stay within these bounds.'),
-        }),
-        'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
-      ),
-      warmThroughput: optional(
-        fields({
-          reads: required(integer(12_000, 10_000_000), 'The table serves this number of read units a second.'),
-          writes: required(integer(4_000, 10_000_000), 'The table serves this number of write units a second.'),
-        }),
-        'The table serves this throughput at once, before it has scaled with use.',
-      ),
-      registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
-      vpc: optional(
-        checked(
-          fields({
-            vpcId: required(matches('the id of a VPC, vpc-…', /^vpc-[0-9a-f]+$/), 'The VPC has this id.'),
-            subnetIds: required(
-              list(matches('the id of a subnet, subnet-…', /^subnet-[0-9a-f]+$/)),
-              'The functions are in these private subnets, which have routes to the API servers and to AWS.',
-            ),
-            securityGroupIds: required(
-              list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
-              'The functions have these security groups, which the hub does not change.',
-            ),
-            httpsProxy: optional(proxy, 'Sync and sweep use this proxy for all HTTPS: AWS and the API servers.'),
-            noProxy: withDefault(list(directHost), [], 'Sync and sweep reach these hosts without the proxy.'),
-          }),
-          ({ httpsProxy, noProxy }) => (httpsProxy === undefined && noProxy.length > 0 ? 'noProxy is given, but httpsProxy is missing' : undefined),
-        ),
-        'Sync and sweep run in this VPC, to reach private API endpoints.',
-      ),
-      alarms: withDefault(
-        fields({
-          pageTopicArn: optional(topicArn, 'This topic receives the alarms that page.'),
-          ticketTopicArn: optional(topicArn, 'This topic receives the alarms that can wait for working hours.'),
-        }),
-        noTopics,
-        'Topics receive the alarms.',
-      ),
-      tracing: withDefault(flag, false, 'The functions send segments of their invocations to X-Ray.'),
-      clusterMetrics: withDefault(
-        oneOf(...clusterMetricsChoices),
-        'few' as const,
-        "`few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges.",
-      ),
-      monthlyBudget: optional(
-        integer(1, 10_000_000),
-        'The whole account has this budget, in US dollars a month. The ticket topic receives a message at 80 %, and if the forecast exceeds it.',
-      ),
-      rollout: withDefault(
-        oneOf('gradual', 'at-once'),
-        'gradual' as const,
-        '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
-      ),
-      clusterset: optional(clustersetShape, 'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).'),
-      runbookUrl: optional(webPage, 'docs/runbook.md can be read at this address. Alarms link to its headings.'),
-    },
-    'HubInput',
-  ),
-  toldOfBudget,
+      'Sync and sweep run in this VPC, to reach private API endpoints.',
+    ),
+    alarms: withDefault(
+      fields({
+        pageTopicArn: optional(topicArn, 'This topic receives the alarms that page.'),
+        ticketTopicArn: optional(topicArn, 'This topic receives the alarms that can wait for working hours.'),
+      }),
+      noTopics,
+      'Topics receive the alarms.',
+    ),
+    tracing: withDefault(flag, false, 'The functions send segments of their invocations to X-Ray.'),
+    clusterMetrics: withDefault(
+      oneOf(...clusterMetricsChoices),
+      'few' as const,
+      "`few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges.",
+    ),
+    rollout: withDefault(
+      oneOf('gradual', 'at-once'),
+      'gradual' as const,
+      '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
+    ),
+    clusterset: optional(clustersetShape, 'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).'),
+    runbookUrl: optional(webPage, 'docs/runbook.md can be read at this address. Alarms link to its headings.'),
+  },
+  'HubInput',
 ) as Shape<HubConfig>;

@@ -10,7 +10,6 @@ import { configShape } from '#infra/config/config-shape.ts';
 import { tooManyOperators } from '#infra/config/hub-shape.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import type { Alarms } from '#infra/monitoring/alarm-topics.ts';
-import { watchBudget } from '#infra/monitoring/budget.ts';
 import { Monitoring } from '#infra/monitoring/monitoring.ts';
 import { saveQueries } from '#infra/monitoring/queries.ts';
 import { checkRoom, grantAccessToOneMore } from '#infra/stages/cluster-access.ts';
@@ -108,7 +107,6 @@ export class FleetHub extends Construct implements IFleetHub {
       }
     }
 
-    watchBudget(this, this.settings);
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
     this.#putOut();
     if (props.name === undefined) new CfnOutput(this, 'Name', { value: name });

@@ -73,8 +73,6 @@ export interface HubInput {
   readonly tracing?: boolean;
   /** `few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges. @default "few" */
   readonly clusterMetrics?: 'few' | 'all';
-  /** The whole account has this budget, in US dollars a month. The ticket topic receives a message at 80 %, and if the forecast exceeds it. */
-  readonly monthlyBudget?: number;
   /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
   readonly rollout?: 'gradual' | 'at-once';
   /** All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md). */

@@ -54,7 +54,6 @@ describe('objects of the CDK', () => {
     const hub = new FleetHub(stack, 'Hub', {
       encryption: { table: key, queues: key, logs: key },
       alarms: { ticketTopic: new Topic(stack, 'Ticket') },
-      monthlyBudget: 100,
     });
     const secret = new Secret(stack, 'Secret', { encryptionKey: key });
     const oidcProvider = new OpenIdConnectProvider(stack, 'Issuer', { url: 'https://issuer.example.com' });
@@ -70,11 +69,7 @@ describe('objects of the CDK', () => {
     });
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: arnOf('Key') });
     template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: arnOf('Key') });
-    template.hasResourceProperties('AWS::Budgets::Budget', {
-      NotificationsWithSubscribers: Match.arrayWith([
-        Match.objectLike({ Subscribers: [{ SubscriptionType: 'SNS', Address: { Ref: Match.stringLikeRegexp('^Ticket') } }] }),
-      ]),
-    });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmActions: [{ Ref: Match.stringLikeRegexp('^Ticket') }] });
     for (const [action, resource] of [
       ['secretsmanager:GetSecretValue', { Ref: Match.stringLikeRegexp('^Secret') }],
       ['sts:AssumeRole', arnOf('Reach')],

@@ -371,12 +371,3 @@ describe('alarms', () => {
     },
   );
 });
-
-it('a budget covers the whole account, is a ticket, and exists only if configured', () => {
-  hubTemplate.resourceCountIs('AWS::Budgets::Budget', 0);
-  const ticketTopicArn = 'arn:aws:sns:eu-central-1:111122223333:ticket';
-  fleetOf(`hub: { monthlyBudget: 2000, alarms: { ticketTopicArn: "${ticketTopicArn}" } }`).hubTemplate.hasResourceProperties('AWS::Budgets::Budget', {
-    Budget: { BudgetLimit: { Amount: 2000, Unit: 'USD' }, CostFilters: Match.absent() },
-    NotificationsWithSubscribers: Match.arrayWith([Match.objectLike({ Subscribers: [{ SubscriptionType: 'SNS', Address: ticketTopicArn }] })]),
-  });
-});

@@ -27,7 +27,6 @@ hub:
   name: Fleet
   account: "111122223333"
   region: eu-west-1
-  monthlyBudget: 2000
   alarms: { pageTopicArn: "${topicArn('page')}", ticketTopicArn: "${topicArn('ticket')}" }
   encryption: { logs: "${keyArn}", table: "${tableKeyArn}", queues: "${tableKeyArn}" }
 clusters:
@@ -62,7 +61,7 @@ const healthy: Answers = {
   },
   'iam get-account-summary': { SummaryMap: { Roles: 40, RolesQuota: 1000 } },
   [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
-  [`sns get-topic-attributes ${topicArn('ticket')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com', 'budgets.amazonaws.com') } },
+  [`sns get-topic-attributes ${topicArn('ticket')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
   'kms describe-key': { KeyMetadata: { KeyState: 'Enabled' } },
   [`kms get-key-policy ${keyArn}`]: { Policy: policy('logs.eu-west-1.amazonaws.com') },
   [`kms get-key-policy ${tableKeyArn}`]: { Policy: accountPolicyText('root') },
@@ -147,12 +146,6 @@ describe('config check --account', () => {
       { [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('events.amazonaws.com') } } },
       'hub: alarms.pageTopicArn',
       /sns:Publish/,
-    ],
-    [
-      'a topic that budgets may not use',
-      { [`sns get-topic-attributes ${topicArn('ticket')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } } },
-      'hub: alarms.ticketTopicArn',
-      /budgets/,
     ],
     [
       'a topic with the key of SNS, whose policy is fixed',
