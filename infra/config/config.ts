@@ -32,7 +32,6 @@ export interface HubConfig {
   /** Units a second that the table takes at once, before it has grown with use. */
   readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
-  readonly tracing: boolean;
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
   /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */

@@ -137,7 +137,6 @@ export const hubShape: Shape<HubConfig> = fields(
       noTopics,
       'Topics receive the alarms.',
     ),
-    tracing: withDefault(flag, false, 'The functions send segments of their invocations to X-Ray.'),
     clusterMetrics: withDefault(
       oneOf(...clusterMetricsChoices),
       'few' as const,

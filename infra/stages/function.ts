@@ -10,7 +10,6 @@ import {
   type RecursiveLoop,
   Runtime,
   SystemLogLevel,
-  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -84,7 +83,6 @@ export class HubFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       // Lambda logs nothing about successful invocations. Duration and errors are metrics, and each line costs money.
       systemLogLevelV2: SystemLogLevel.WARN,
-      tracing: hub.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMiB,
@@ -100,14 +98,11 @@ export class HubFunction extends Construct {
         ...props.network?.proxyEnv,
       },
     });
-    if (hub.tracing) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', 'X-Ray has no resource to name: who may send segments may send them');
-    else {
-      acknowledge(
-        this.fn,
-        'Serverless-LambdaTracing',
-        'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
-      );
-    }
+    acknowledge(
+      this.fn,
+      'Serverless-LambdaTracing',
+      'latency of each hop is a metric of its own (IngestLatency, QueueLatency, SyncLatency); traces would sample what is counted in full',
+    );
     const { asynchronous } = props;
     if (asynchronous?.retries !== undefined) {
       this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.maxAge && { maxEventAge: asynchronous.maxAge }) });

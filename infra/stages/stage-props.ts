@@ -7,7 +7,6 @@ export interface StageProps {
   readonly hub: {
     readonly name: string;
     readonly logRetentionDays: RetentionDays;
-    readonly tracing: boolean;
     readonly clusterMetrics: HubConfig['clusterMetrics'];
     readonly reserveConcurrency: boolean;
     readonly encryption: HubConfig['encryption'];

@@ -7,7 +7,7 @@ import { fleetOf } from './fleet.ts';
 
 it.each([
   ['', everything],
-  [' with tracing, and without steps', 'hub: { tracing: true, rollout: at-once }'],
+  [' without steps', 'hub: { rollout: at-once }'],
 ])(
   'the stacks have no finding of cdk-nag that is not acknowledged beside its resource%s',
   (_, yaml) => {

@@ -73,16 +73,6 @@ describe('each function may do exactly this', () => {
   });
 });
 
-it('functions may send segments to X-Ray where tracing is on, and only there', () => {
-  const segments = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
-  const { hubTemplate: traced } = fleetOf('hub: { tracing: true }');
-  traced.allResourcesProperties('AWS::Lambda::Function', { TracingConfig: { Mode: 'Active' } });
-  for (const role of ['IngestRole', 'SyncRole', 'SweepRole', 'RegisterRole']) {
-    expect(actionsOf(statementsOf(traced, role))).toEqual(expect.arrayContaining(segments));
-    expect(actionsOf(statementsOf(hubTemplate, role))).not.toEqual(expect.arrayContaining([expect.stringMatching('xray')]));
-  }
-});
-
 describe('and on exactly these', () => {
   it('receives from the queues of this hub’s clusters alone', () => {
     expect(on(statementsOf(hubTemplate, 'IngestRole'), 'sqs:ReceiveMessage')).toContain(':Fleet-*-events"');
