@@ -29,8 +29,6 @@ export interface HubConfig {
   readonly encryption: { readonly table?: string | undefined; readonly queues?: string | undefined; readonly logs?: string | undefined };
   /** Provisioned units a second of the table and of its index. On demand without it. */
   readonly capacity?: CapacityConfig | undefined;
-  /** Units a second that the table takes at once, before it has grown with use. */
-  readonly warmThroughput?: { readonly reads: number; readonly writes: number } | undefined;
   readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;

@@ -102,13 +102,6 @@ export const hubShape: Shape<HubConfig> = fields(
       }),
       'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
     ),
-    warmThroughput: optional(
-      fields({
-        reads: required(integer(12_000, 10_000_000), 'The table serves this number of read units a second.'),
-        writes: required(integer(4_000, 10_000_000), 'The table serves this number of write units a second.'),
-      }),
-      'The table serves this throughput at once, before it has scaled with use.',
-    ),
     registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
     vpc: optional(
       checked(

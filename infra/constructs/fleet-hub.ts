@@ -63,13 +63,11 @@ export class FleetHub extends Construct implements IFleetHub {
     const { region } = Stack.of(this);
     const given = { ...input, name, ...(!Token.isUnresolved(region) && { region }), vpc: vpc && vpcConfig(vpc, rest) };
     this.#config = readProps(`FleetHub ${this.node.path}`, { hub: given, clusters }, configShape);
-    const { capacity, warmThroughput, encryption, ...hub } = this.#config.hub;
+    const { capacity, encryption, ...hub } = this.#config.hub;
     const tableKey = encryption.table && Key.fromKeyArn(this, 'TableKey', encryption.table);
-    if (table && (capacity || warmThroughput || tableKey || removalPolicy))
-      throw new Error(
-        `FleetHub ${this.node.path}: table is given, so capacity, warmThroughput, encryption.table and removalPolicy belong to FleetTable`,
-      );
-    this.table = table ?? new FleetTable(this, 'Snapshot', { capacity, warmThroughput, encryptionKey: tableKey || undefined, removalPolicy });
+    if (table && (capacity || tableKey || removalPolicy))
+      throw new Error(`FleetHub ${this.node.path}: table is given, so capacity, encryption.table and removalPolicy belong to FleetTable`);
+    this.table = table ?? new FleetTable(this, 'Snapshot', { capacity, encryptionKey: tableKey || undefined, removalPolicy });
     this.#operators = [...hub.operatorRoleArns];
     this.settings = {
       ...this.#config.hub,

@@ -49,13 +49,6 @@ export interface HubInput {
       readonly max: number;
     };
   };
-  /** The table serves this throughput at once, before it has scaled with use. */
-  readonly warmThroughput?: {
-    /** The table serves this number of read units a second. */
-    readonly reads: number;
-    /** The table serves this number of write units a second. */
-    readonly writes: number;
-  };
   /** Another number makes the next deploy register every cluster again. @default 0 */
   readonly registrationEpoch?: number;
   /** Topics receive the alarms. */
@@ -150,36 +143,39 @@ export interface ClusterInput {
     /** This authority signs the API server's certificate; without it, a public authority does. EKS needs it. Allowed: one or more certificates in PEM, or the base64 of that. */
     readonly ca?: string;
     /** The hub has these credentials. */
-    readonly auth: {
-      /** EKS knows the hub's functions by their roles. */
-      readonly type: 'eks';
-      /** The EKS cluster has this name. Tokens are made for it. Allowed: the name of an EKS cluster. */
-      readonly clusterName: string;
-      /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
-      readonly region?: string;
-      /** The hub's functions assume this role of the cluster's account. */
-      readonly role?: iam.IRole;
-      /** The ARN may be given instead of role. */
-      readonly roleArn?: string;
-      /** An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region. @default false */
-      readonly accessEntry?: boolean;
-    } | {
-      /** Tokens of AWS's outbound web identity authenticate the hub's functions. */
-      readonly type: 'web-identity';
-      /** The tokens have this audience, which the API server's AuthenticationConfiguration accepts. Allowed: an audience of 1 to 1000 characters. */
-      readonly audience: string;
-    } | {
-      /** A secret in Secrets Manager has the credentials. */
-      readonly type: 'secret';
-      /** This secret is JSON with a token, or with a client certificate and its key. A kubeconfig is refused. */
-      readonly secret?: secretsmanager.ISecret;
-      /** The ARN may be given instead of secret. */
-      readonly secretArn?: string;
-      /** This KMS key of your own encrypts the secret. */
-      readonly kmsKey?: kms.IKey;
-      /** The ARN may be given instead of kmsKey. */
-      readonly kmsKeyArn?: string;
-    };
+    readonly auth:
+      | {
+          /** EKS knows the hub's functions by their roles. */
+          readonly type: 'eks';
+          /** The EKS cluster has this name. Tokens are made for it. Allowed: the name of an EKS cluster. */
+          readonly clusterName: string;
+          /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
+          readonly region?: string;
+          /** The hub's functions assume this role of the cluster's account. */
+          readonly role?: iam.IRole;
+          /** The ARN may be given instead of role. */
+          readonly roleArn?: string;
+          /** An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region. @default false */
+          readonly accessEntry?: boolean;
+        }
+      | {
+          /** Tokens of AWS's outbound web identity authenticate the hub's functions. */
+          readonly type: 'web-identity';
+          /** The tokens have this audience, which the API server's AuthenticationConfiguration accepts. Allowed: an audience of 1 to 1000 characters. */
+          readonly audience: string;
+        }
+      | {
+          /** A secret in Secrets Manager has the credentials. */
+          readonly type: 'secret';
+          /** This secret is JSON with a token, or with a client certificate and its key. A kubeconfig is refused. */
+          readonly secret?: secretsmanager.ISecret;
+          /** The ARN may be given instead of secret. */
+          readonly secretArn?: string;
+          /** This KMS key of your own encrypts the secret. */
+          readonly kmsKey?: kms.IKey;
+          /** The ARN may be given instead of kmsKey. */
+          readonly kmsKeyArn?: string;
+        };
   };
   /** The relay runs in the cluster with these settings. */
   readonly relay: RelayInput;
@@ -193,32 +189,35 @@ export interface RelayInput {
   /** The relay lists all objects again after this time. @default Duration.seconds(1800) */
   readonly resync?: Duration;
   /** The relay has this identity in AWS. */
-  readonly identity: {
-    /** EKS Pod Identity gives the relay its role. */
-    readonly type: 'pod-identity';
-    /** The EKS cluster has this name. Allowed: the name of an EKS cluster. */
-    readonly clusterName: string;
-    /** The stack makes the association. With false you make it. @default true */
-    readonly association?: boolean;
-    /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
-    readonly region?: string;
-  } | {
-    /** AWS STS gives the relay its role for a token of its ServiceAccount. */
-    readonly type: 'irsa';
-    /** This provider issues the cluster's tokens. */
-    readonly oidcProvider?: iam.IOpenIdConnectProvider;
-    /** The ARN may be given instead of oidcProvider. */
-    readonly oidcProviderArn?: string;
-  } | {
-    /** The relay has a role that exists already. */
-    readonly type: 'existing-role';
-    /** The relay has this role, which may be of another account. */
-    readonly role?: iam.IRole;
-    /** The ARN may be given instead of role. */
-    readonly roleArn?: string;
-    /** The role trusts the cluster's tokens. With false the pod gets its credentials in another way. @default false */
-    readonly webIdentity?: boolean;
-  };
+  readonly identity:
+    | {
+        /** EKS Pod Identity gives the relay its role. */
+        readonly type: 'pod-identity';
+        /** The EKS cluster has this name. Allowed: the name of an EKS cluster. */
+        readonly clusterName: string;
+        /** The stack makes the association. With false you make it. @default true */
+        readonly association?: boolean;
+        /** The EKS cluster is in this region; without it, in the hub's. Allowed: a region such as eu-central-1. */
+        readonly region?: string;
+      }
+    | {
+        /** AWS STS gives the relay its role for a token of its ServiceAccount. */
+        readonly type: 'irsa';
+        /** This provider issues the cluster's tokens. */
+        readonly oidcProvider?: iam.IOpenIdConnectProvider;
+        /** The ARN may be given instead of oidcProvider. */
+        readonly oidcProviderArn?: string;
+      }
+    | {
+        /** The relay has a role that exists already. */
+        readonly type: 'existing-role';
+        /** The relay has this role, which may be of another account. */
+        readonly role?: iam.IRole;
+        /** The ARN may be given instead of role. */
+        readonly roleArn?: string;
+        /** The role trusts the cluster's tokens. With false the pod gets its credentials in another way. @default false */
+        readonly webIdentity?: boolean;
+      };
   /** The relay's pods have this PriorityClass. Allowed: the name of a PriorityClass, or "" for none. @default "system-cluster-critical" */
   readonly priorityClassName?: string;
   /** The relay's container has these further environment variables, in the form of a Pod. @default [] */

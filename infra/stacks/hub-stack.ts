@@ -17,7 +17,7 @@ export class HubStack extends Stack {
 
   constructor(scope: Construct, id: string, { config: { hub, clusters }, snapshot, ...props }: HubStackProps) {
     super(scope, id, props);
-    const { account: _, region: __, capacity: ___, warmThroughput: ____, vpc, encryption, ...settings } = hub;
+    const { account: _, region: __, capacity: ___, vpc, encryption, ...settings } = hub;
     const { queues, logs } = encryption;
     // The id leaves no trace in the logical ids: they are as if the construct's parts were the stack's own.
     this.hub = new FleetHub(this, 'Default', {

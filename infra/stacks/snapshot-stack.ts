@@ -11,12 +11,12 @@ export class SnapshotStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { hub, ...props }: StackProps & { readonly hub?: Partial<Pick<HubConfig, 'capacity' | 'encryption' | 'warmThroughput'>> } = {},
+    { hub, ...props }: StackProps & { readonly hub?: Partial<Pick<HubConfig, 'capacity' | 'encryption'>> } = {},
   ) {
     super(scope, id, { terminationProtection: true, ...props });
-    const { encryption, capacity, warmThroughput } = hub ?? {};
+    const { encryption, capacity } = hub ?? {};
     const encryptionKey = encryption?.table ? Key.fromKeyArn(this, 'Key', encryption.table) : undefined;
-    this.snapshot = new Snapshot(this, 'Snapshot', { capacity, warmThroughput, encryptionKey });
+    this.snapshot = new Snapshot(this, 'Snapshot', { capacity, encryptionKey });
     this.exportValue(this.snapshot.table.tableName);
   }
 }

@@ -2,15 +2,7 @@ import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import {
-  Alias,
-  Architecture,
-  Function as LambdaFunction,
-  LoggingFormat,
-  type RecursiveLoop,
-  Runtime,
-  SystemLogLevel,
-} from 'aws-cdk-lib/aws-lambda';
+import { Alias, Architecture, Function as LambdaFunction, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionName } from '#infra/bundle-options.ts';

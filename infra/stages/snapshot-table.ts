@@ -2,14 +2,12 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, Capacity, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { CapacityConfig, CapacityRange, HubConfig } from '#infra/config/config.ts';
+import type { CapacityConfig, CapacityRange } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
 export interface SnapshotProps {
   /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
   readonly capacity?: CapacityConfig | undefined;
-  /** The table serves this throughput, in units a second, at once, before it has scaled with use. */
-  readonly warmThroughput?: HubConfig['warmThroughput'];
   /** This KMS key encrypts the table; without it, an AWS-owned key does. The stack's region must be known. */
   readonly encryptionKey?: IKey | undefined;
   /** With DESTROY the table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */
@@ -24,12 +22,9 @@ export class Snapshot extends Construct {
   readonly table: TableV2;
   readonly encryptionKey: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { capacity, warmThroughput, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: SnapshotProps = {}) {
+  constructor(scope: Construct, id: string, { capacity, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: SnapshotProps = {}) {
     super(scope, id);
     this.encryptionKey = encryptionKey;
-    const warm = warmThroughput && {
-      warmThroughput: { readUnitsPerSecond: warmThroughput.reads, writeUnitsPerSecond: warmThroughput.writes },
-    };
     const provisioned = capacity && scaledCapacity(capacity);
     this.table = new TableV2(this, 'Table', {
       partitionKey: { name: tableKey.partition, type: AttributeType.STRING },
@@ -39,7 +34,6 @@ export class Snapshot extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
       ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
-      ...warm,
       removalPolicy,
       globalSecondaryIndexes: [
         {
@@ -49,7 +43,6 @@ export class Snapshot extends Construct {
           projectionType: ProjectionType.KEYS_ONLY,
           // A wake-up of every service writes as many units to the index as to the table, and a full index refuses the table's writes too.
           ...provisioned,
-          ...warm,
         },
       ],
     });

@@ -252,11 +252,6 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       /hub\.operatorRoleArns\[0\]: "\*" is not the ARN of a role, in which \* may stand/,
     ],
     [
-      'table capacity below what it has anyway',
-      'hub: { warmThroughput: { reads: 1, writes: 1 } }',
-      /hub\.warmThroughput\.reads: 1: a whole number from 12000/,
-    ],
-    [
       'provisioned capacity with a max below its min',
       'hub: { capacity: { reads: { min: 5, max: 10 }, writes: { min: 50, max: 10 } } }',
       /hub\.capacity\.writes: max is 10, and at least min, 50, is needed/,

@@ -32,13 +32,6 @@ describe('the table', () => {
     expect(snapshot.terminationProtection).toBe(true);
   });
 
-  it('the table follows the configuration at once, with its index', () => {
-    const warm = fleetOf('hub: { warmThroughput: { reads: 24000, writes: 8000 } }').snapshotTemplate;
-    const WarmThroughput = { ReadUnitsPerSecond: 24_000, WriteUnitsPerSecond: 8_000 };
-    warm.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput, GlobalSecondaryIndexes: [Match.objectLike({ WarmThroughput })] });
-    snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', { WarmThroughput: Match.absent() });
-  });
-
   it('provisioned capacity of the table and of its index scales within the range of the file', () => {
     const fleet = fleetOf('hub: { capacity: { reads: { min: 500, max: 40000 }, writes: { min: 200, max: 10000 } } }').snapshotTemplate;
     // CloudFormation changes the billing mode of a table only if every range has a seed.
