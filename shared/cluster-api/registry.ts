@@ -53,7 +53,7 @@ export function clusterRegistry(options: RegistryOptions): ClusterRegistry {
     let entry = apis.get(cluster.id);
     if (!entry || entry.access !== access) {
       entry?.api.close();
-      entry = { access, api: await connect(options, cluster), verified: '' };
+      entry = { access, api: connect(options, cluster), verified: '' };
       apis.set(cluster.id, entry);
     }
     const api = timeoutMs ? entry.api.within(timeoutMs) : entry.api;
@@ -81,7 +81,8 @@ async function verify(cluster: ClusterRecord, entry: Entry, api: ClusterApi): Pr
   entry.verified = cluster.uid;
 }
 
-async function connect(options: RegistryOptions, cluster: ClusterRecord): Promise<HttpsClusterApi> {
+/** Not async: concurrent runs of a cold worker would each find no client, and make their own with its own sockets. */
+function connect(options: RegistryOptions, cluster: ClusterRecord): HttpsClusterApi {
   const { connectionsFile, timeoutMs, maxListBytes, proxyEnv } = options;
   const clientOptions = {
     fieldManager: fieldManagerOf(cluster.writer),
