@@ -24,7 +24,7 @@ import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
 import { OutOfTime, timeCheck } from './batch/batch-deadline.ts';
 import type { IngestDeps } from './batch/ingest-deps.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { prefetchObjects } from './batch/prefetch-objects.ts';
+import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned } from './wake-ups/concerned-services.ts';
@@ -37,16 +37,23 @@ export async function ingestBatch(
   records: readonly EventsRecord[],
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
-  const failed = await applyBatch(deps, cluster, records, deadline).catch((error: unknown) => {
+  const ahead = prefetchObjects(deps, cluster, records);
+  const failed = await applyBatch(deps, cluster, { records, ahead }, deadline).catch((error: unknown) => {
     deps.log.error('events batch failed', { cluster, messages: records.length, error: String(error) });
     return records.map((r) => r.messageId);
   });
+  // Its messages may have failed before they asked for these records.
+  await ahead.ended;
   if (failed.length > 0) deps.metrics.put('MessagesFailed', failed.length, { cluster });
   return failed;
 }
 
-async function applyBatch(deps: IngestDeps, id: string, records: readonly EventsRecord[], deadline: number): Promise<readonly string[]> {
-  const ahead = prefetchObjects(deps, id, records);
+interface ToApply {
+  readonly records: readonly EventsRecord[];
+  readonly ahead: ObjectsAhead;
+}
+
+async function applyBatch(deps: IngestDeps, id: string, { records, ahead }: ToApply, deadline: number): Promise<readonly string[]> {
   const cluster = await readCluster(deps.table, id);
   if (!cluster || cluster.mode === 'removed') {
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });

@@ -5,11 +5,11 @@
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
  * clusters do not answer. The next run does the steps that did not fit.
  */
-
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import type { WalkPosition } from '#shared/store/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
@@ -33,7 +33,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   const { records, overdue, deregistered, isWhole } = await reportAll(run);
   const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
   // These steps run concurrently: some wait for the clusters' APIs, the others for the table and the queues.
-  await Promise.all([
+  await allToEnd([
     checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
     wakePending(run, records, overdue),
     run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), { ms: deps.limits.sweep.rightsMs }),

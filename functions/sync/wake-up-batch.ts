@@ -1,5 +1,5 @@
 /** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -36,7 +36,7 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
     }
   };
   const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) => (messages.some(isImport) ? 'imports' : 'others'));
-  await Promise.all([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
+  await allToEnd([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
   return failed;
 }
 

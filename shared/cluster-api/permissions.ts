@@ -1,4 +1,5 @@
 /** Checks what the writer may do in a cluster: the verbs of its ClusterRole (infra/relay/rbac.ts) and its admission policies. */
+import { allToEnd } from '#shared/concurrently.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { ClusterApiError } from './errors.ts';
 import type { ClusterApi, Creatable, Right } from './port.ts';
@@ -40,10 +41,10 @@ export interface MissingRights {
 /** Asks the API server for the rights that the writer lacks, with `imports` also for those of imports. Rejects if the API server does not answer. */
 export async function missingRights(api: Pick<ClusterApi, 'allows' | 'dryRunCreate'>, { imports = false } = {}): Promise<MissingRights> {
   const missingOf = async (rights: readonly Right[]): Promise<readonly string[]> => {
-    const allowed = await Promise.all(rights.map((right) => api.allows(right)));
+    const allowed = await allToEnd(rights.map((right) => api.allows(right)));
     return rights.filter((_, i) => !allowed[i]).map(text);
   };
-  const [missing, ofImports, refusal] = await Promise.all([missingOf(neededRights), missingOf(imports ? onlyForImports : []), refusalOf(api)]);
+  const [missing, ofImports, refusal] = await allToEnd([missingOf(neededRights), missingOf(imports ? onlyForImports : []), refusalOf(api)]);
   return {
     missing,
     optIn: [...missing.filter((right) => neededForOptIn.has(right)), ...(refusal === undefined ? [] : [refusal])],

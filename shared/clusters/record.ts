@@ -1,6 +1,7 @@
 /**
  * A cluster's record, composed of the parts of other modules. This module owns the writer's id, the version of the set of nodes and the access.
  */
+import { allToEnd } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
@@ -99,7 +100,7 @@ const nodesVersion = 'nodes';
 const writer = 'writer';
 
 export async function readCluster(table: Table, cluster: string): Promise<ClusterRecord | undefined> {
-  const [item, access] = await Promise.all([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
+  const [item, access] = await allToEnd([table.get(metaKey(cluster)), table.get(accessKey(cluster))]);
   return item && decodeCluster(cluster, item, access);
 }
 

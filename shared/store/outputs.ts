@@ -1,5 +1,5 @@
 /** The saved outputs of a service: written by sync and confirmed by the API server, or, in shadow mode, written by the cluster's own controllers. */
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { deltaOf, endpointsOutput, escaped, isDelta, oddServicesOf, outputsOf, type ServiceKey, seenOf, sliceOutput, unescaped } from './keys.ts';
@@ -190,5 +190,5 @@ export async function forgetOutputs(table: Table, service: ServiceKey, kinds: re
   const items = await table.query(partition('written', service));
   const outputs = items.filter((item) => !isDelta(item) && kinds.includes(kindOfOutputItem(item.sk)));
   const deltas = items.filter((item) => outputs.some(({ sk }) => deltaOf(sk) === item.sk));
-  await Promise.all([...outputs, ...deltas].map(({ pk, sk, v }) => table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version })));
+  await allToEnd([...outputs, ...deltas].map(({ pk, sk, v }) => table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version })));
 }

@@ -3,7 +3,7 @@
  * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, which are separate items, so a change of one pod
  * writes about a kilobyte instead of all of it.
  */
-
+import { allToEnd } from '#shared/concurrently.ts';
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
@@ -52,7 +52,7 @@ export async function saveTriggers(
 ): Promise<string | null> {
   const pk = triggersOf(service);
   const drop = (keep: ReadonlyMap<string, string>) =>
-    Promise.all([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
+    allToEnd([...stored.buckets.keys()].filter((sk) => !keep.has(sk)).map((sk) => table.delete({ pk, sk })));
   if (!next.endpoints && !next.slices) {
     await drop(new Map());
     return null;
@@ -63,7 +63,7 @@ export async function saveTriggers(
     return text;
   }
   const buckets = split(next, triggersPerBucket);
-  await Promise.all([...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })));
+  await allToEnd([...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })));
   await drop(buckets);
   return `${bucketsMark}${buckets.size}`;
 }

@@ -8,9 +8,9 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
+import { expireLease, type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
-import { type ControllerState, controllersBehind, isDone } from './rules/item.ts';
+import { type ControllerState, controllersBehind, controllersToRun, isClean, isDone } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
 import { nextState } from './rules/next-state.ts';
 import type { Outcome } from './rules/outcome.ts';
@@ -45,6 +45,23 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
   const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers, newestRecord, nowMs };
   const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
+}
+
+/**
+ * Ends the lease of a run that threw, whose calls have all ended. The lease stays on the item, so the next worker takes the service over: it reads from the
+ * API server what this run may have written and not saved. Never rejects, because the lease also ends by itself.
+ */
+export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, message }: Claim): Promise<void> {
+  try {
+    const nowMs = deps.now();
+    const item = await expireLease(deps.table, service, leaseId, nowMs);
+    // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no wake-up before the lease would have ended.
+    if (!item || isClean(item) || controllersToRun(message, item).length > 0) return;
+    const newer = newWork(service.cluster, wakeUp(service.namespace, service.name), item.generation, nowMs);
+    await deps.queues(service.cluster, undefined).syncs.send([outgoing(newer)]);
+  } catch (error) {
+    deps.log.warn('a run that failed keeps its lease until the end', { ...service, error: String(error) });
+  }
 }
 
 interface Decided {

@@ -163,6 +163,12 @@ export async function renew(table: Table, service: ServiceKey, record: RunRecord
   return item && decodeWork(item);
 }
 
+/** Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to another worker or is released. */
+export async function expireLease(table: Table, service: ServiceKey, leaseId: string, nowMs: number): Promise<WorkItem | undefined> {
+  const item = await table.update(workKey(service), { set: { until: nowMs } }, isHeldBy(leaseId));
+  return item && decodeWork(item);
+}
+
 function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): {
   readonly set: { [attribute: string]: Value };
   readonly remove: readonly string[];

@@ -93,3 +93,42 @@ it('a holder that may not go on for longer sends a wake-up for what came in last
   expect(raised).toBe(12);
   expect(isClean(await readWork(world.table, service))).toBe(true);
 });
+
+/** The table refuses the next such call. */
+function refuseOnce(
+  world: HubWorld,
+  operation: 'get' | 'query' | 'put' | 'update',
+  isMeant: (call: string) => boolean,
+): { readonly isDone: () => boolean } {
+  let isDone = false;
+  const inner = world.table[operation].bind(world.table) as (...call: unknown[]) => Promise<unknown>;
+  const refusing = async (...call: unknown[]): Promise<unknown> => {
+    if (isDone || !isMeant(JSON.stringify(call))) return inner(...call);
+    isDone = true;
+    throw new Error('ProvisionedThroughputExceededException');
+  };
+  Object.assign(world.table, { [operation]: refusing });
+  return { isDone: () => isDone };
+}
+
+it.each([
+  ['the read of the pods', 'query', /#POD#/],
+  ['the read of the saved outputs', 'query', /#OUT#/],
+  ['the read of the counts', 'get', /#COUNTS/],
+  ['the save of an output that is written', 'put', /#OUT#/],
+  ['the release of the lease', 'update', /#WORK#.*"remove":.*"lease"/],
+] as const)('a run that fails because the table refuses %s gives its lease back', async (_, operation, call) => {
+  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+  await pass(5);
+  const refused = refuseOnce(world, operation, (text) => call.test(text));
+  world.store.apply(aPod(3));
+  await pass(2);
+  expect(refused.isDone()).toBe(true);
+  expect((await readWork(world.table, service)).lease?.untilMs ?? 0).toBeLessThanOrEqual(world.now);
+  // The message comes back after five seconds, and half of them more at random.
+  await pass(8);
+  await expectNothingLeft(world);
+  world.store.apply(aPod(4));
+  await pass(2);
+  await expectNothingLeft(world);
+});

@@ -11,6 +11,8 @@ import type { EventsRecord } from './redelivery.ts';
 export interface ObjectsAhead {
   /** The record as read for this batch; undefined if it was not read, or the read failed. */
   recordOf(kind: InputKind, namespace: string, name: string): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
+  /** Settles when no read is under way. */
+  readonly ended: Promise<unknown>;
 }
 
 /** Parsing a larger body twice takes longer than the saved call. */
@@ -38,6 +40,7 @@ export function prefetchObjects(deps: IngestDeps, cluster: string, records: read
     }
   }
   return {
+    ended: Promise.allSettled(reads.values()),
     // Returns each record once. The first message about an object writes its record, and a second message of the batch must read it again.
     async recordOf(kind, namespace, name) {
       const key = keyOf(kind, namespace, name);

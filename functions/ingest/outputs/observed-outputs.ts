@@ -1,7 +1,7 @@
 /** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -120,7 +120,7 @@ async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind,
   if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
   if (seen.managedBy === optInManagedBy) return true;
   const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
-  const saved = await Promise.all(
+  const saved = await allToEnd(
     services.map((name) => readOutput(deps.table, { cluster: cluster.id, namespace: seen.namespace, name }, { kind, name: seen.name })),
   );
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);

@@ -1,7 +1,7 @@
 /** Finds saved outputs without an entry in a page of a list. They are deleted, or belong to another service now. */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
@@ -62,7 +62,7 @@ function comparisonOf({ store, cluster, checkTime }: MessageContext, part: Outpu
   };
   return async (namespace: string, service: string): Promise<readonly OutputEntry[]> => {
     checkTime();
-    return (await Promise.all(sources.map((source) => impliedIn(source, namespace, service)))).flat();
+    return (await allToEnd(sources.map((source) => impliedIn(source, namespace, service)))).flat();
   };
 }
 

@@ -3,6 +3,7 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { previewImport } from '#shared/clusterset/preview.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import { endpointLines, portsText } from '#shared/kube/listed-endpoints.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
@@ -48,7 +49,7 @@ export async function findPreview(
 /** Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the cluster. */
 async function standsInTheWay({ deps, cluster, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
   const store = { table: deps.table, cluster: cluster.id };
-  const [serviceImport, service] = await Promise.all([
+  const [serviceImport, service] = await allToEnd([
     readObject(store, 'ServiceImport', namespace, name),
     readObject(store, 'Service', namespace, derivedName(namespace, name)),
   ]);

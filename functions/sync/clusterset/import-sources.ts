@@ -8,7 +8,7 @@ import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner, winnerToRecord } from '#shared/clusterset/precedence.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
@@ -50,7 +50,7 @@ export async function readSources(run: ClustersetRun, entries: SetEntries): Prom
 
 /** Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides. */
 async function readMember({ deps, namespace, name }: ClustersetRun, id: string): Promise<readonly SourceMember[]> {
-  const [member, pods] = await Promise.all([readClusterState(deps.table, id), readExportedPods(deps.table, { cluster: id, namespace, name })]);
+  const [member, pods] = await allToEnd([readClusterState(deps.table, id), readExportedPods(deps.table, { cluster: id, namespace, name })]);
   return member && !hasLeft(member) ? [{ ...member, pods }] : [];
 }
 

@@ -2,6 +2,7 @@
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { type ImportPlan, planImport } from '#shared/clusterset/service-import.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -16,10 +17,7 @@ export interface Imported {
 export async function readImported(run: ClustersetRun): Promise<Imported> {
   const { namespace, name } = run;
   const api = await run.api();
-  const [current, derived] = await Promise.all([
-    api.get('ServiceImport', namespace, name),
-    api.get('Service', namespace, derivedName(namespace, name)),
-  ]);
+  const [current, derived] = await allToEnd([api.get('ServiceImport', namespace, name), api.get('Service', namespace, derivedName(namespace, name))]);
   return { current, derived };
 }
 

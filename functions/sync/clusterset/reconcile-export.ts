@@ -10,7 +10,7 @@ import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
@@ -34,12 +34,12 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const store = { table: deps.table, cluster: cluster.id };
   const key = keyInSet(run);
   // Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one.
-  const [entries, mark, podsBefore] = await Promise.all([
+  const [entries, mark, podsBefore] = await allToEnd([
     readSetEntries(deps.table, key),
     readExportMark(deps.table, key, cluster.id),
     readExportedPods(deps.table, { ...store, namespace, name }),
   ]);
-  const [exportRecord, serviceRecord] = await Promise.all([
+  const [exportRecord, serviceRecord] = await allToEnd([
     readObject(store, 'ServiceExport', namespace, name),
     readObject(store, 'Service', namespace, name),
   ]);
@@ -56,7 +56,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
   const hasChanged = exportText !== undefined && (isChanged || (!isLookOnly(claim.item) && mark !== thisRun));
   // After the entry is saved: a cluster that becomes an importer later reads it.
-  const [states, importers] = await Promise.all([readStates(run), listImporters(deps.table)]);
+  const [states, importers] = await allToEnd([readStates(run), listImporters(deps.table)]);
   if (owes || hasChanged) await wakeImporters(run, { importers, states });
   // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;

@@ -9,6 +9,7 @@ import { isDerivedFrom } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus } from '#shared/clusterset/service-import.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
@@ -36,10 +37,7 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
     await confirmNoImport(run);
     return ok;
   }
-  const [takesImports, entries] = await Promise.all([
-    namespaceTakesImports(deps.table, cluster, namespace),
-    readSetEntries(deps.table, keyInSet(run)),
-  ]);
+  const [takesImports, entries] = await allToEnd([namespaceTakesImports(deps.table, cluster, namespace), readSetEntries(deps.table, keyInSet(run))]);
   if (imports === 'active') return writeImport(run, { takesImports, entries });
   const outcome = await preview(run, { takesImports, entries });
   await confirmNoImport(run);
@@ -88,7 +86,7 @@ async function removeImport(run: ClustersetRun, imported: Imported): Promise<voi
 }
 
 async function writeObjects(run: ClustersetRun, entries: SetEntries): Promise<Outcome> {
-  const [known, imported] = await Promise.all([readSources(run, entries), readImported(run)]);
+  const [known, imported] = await allToEnd([readSources(run, entries), readImported(run)]);
   const read = await withUnknownSources(run, known, imported);
   if (read === known) await recordWinner(run, read);
   if (read.merged) return writeMerged(run, read, { ...imported, merged: read.merged });

@@ -8,7 +8,7 @@ import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { keptMerge } from '#shared/clusterset/kept-merge.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -36,7 +36,7 @@ async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id
   const knowledge = exportsKnowledge(record, cluster.clusterset.set);
   if (!record || knowledge !== 'known') return knowledge === 'unknown';
   const store = { table: deps.table, cluster: id };
-  const [exported, service] = await Promise.all([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
+  const [exported, service] = await allToEnd([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
   const serviceExport = decodeObjectOf('ServiceExport', exported);
   if (!serviceExport) return false;
   const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));

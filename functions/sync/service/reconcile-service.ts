@@ -5,7 +5,7 @@
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
@@ -34,9 +34,23 @@ import { ServerState } from '../state/server-state.ts';
 
 export async function reconcileService(deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
   const { claim } = started;
+  const begun = { ...prefetchOf(deps, claim, started.prefetched), triggers: prefetchedTriggers(deps, claim) };
+  try {
+    return await runBy(begun, deps, started);
+  } finally {
+    // The run may have ended without some of the reads.
+    await Promise.allSettled([begun.ended, begun.triggers]);
+  }
+}
+
+interface BegunReads extends Prefetch {
+  readonly triggers: Promise<StoredTriggers>;
+}
+
+async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
+  const { claim } = started;
   const { service, message, controllers } = claim;
-  const { forAdmission, inputs: prefetched, ended } = prefetchOf(deps, claim, started.prefetched);
-  const triggers = prefetchedTriggers(deps, claim);
+  const { forAdmission, inputs: prefetched, triggers } = begun;
   const [cluster, items] = await forAdmission;
   const nothingDone = (outcome: Outcome): RunResult => ({
     cluster,
@@ -54,10 +68,8 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
     limits: deps.limits,
   };
   const admission = admit(cluster, applicant);
-  if (admission.kind === 'skip' || admission.kind === 'requeue') {
-    await Promise.allSettled([ended, triggers]);
-    return admission.kind === 'skip' ? { ...nothingDone(ok), heldBack: admission.reason } : nothingDone(admission.outcome);
-  }
+  if (admission.kind === 'skip') return { ...nothingDone(ok), heldBack: admission.reason };
+  if (admission.kind === 'requeue') return nothingDone(admission.outcome);
   try {
     const toLoad = { cluster, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
@@ -171,7 +183,7 @@ async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Ou
   if (server.needsLeaseCheck) {
     if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
-    [isSaved] = await Promise.all([saveOutputs(deps.table, key, toSave, deps.limits.sync), saveCounts(deps.table, key, counts, run.counts)]);
+    [isSaved] = await allToEnd([saveOutputs(deps.table, key, toSave, deps.limits.sync), saveCounts(deps.table, key, counts, run.counts)]);
     // Each controller by itself: the other may take long, and by then there may be a new service of that name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);

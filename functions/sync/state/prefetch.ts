@@ -7,6 +7,7 @@
  * The change that caused the generation was written before the wake-up was sent.
  */
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
@@ -26,7 +27,7 @@ export interface Prefetch {
 
 /** Begins all reads at once, although the first one shows whether the others are needed. */
 function begin(deps: SyncDeps, service: ServiceKey, withInputs: boolean): Prefetch {
-  const forAdmission = Promise.all([readCluster(deps.table, service.cluster), readServiceItems(deps, service)]);
+  const forAdmission = allToEnd([readCluster(deps.table, service.cluster), readServiceItems(deps, service)]);
   const inputs = withInputs ? prefetchInputs(deps, service) : Promise.resolve(undefined);
   return { forAdmission, inputs, ended: Promise.allSettled([forAdmission, inputs]) };
 }

@@ -13,6 +13,7 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { allToEnd } from '#shared/concurrently.ts';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 import { dirtyKeysOf } from '../dirty-index.ts';
 import { itemSize } from '../item-size.ts';
@@ -92,7 +93,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
         ExpressionAttributeNames: { '#p': dirtyIndex.partition, '#s': dirtyIndex.sort },
         ExpressionAttributeValues: { ':p': encodeValue(key), ':s': encodeValue(until) },
       });
-      const found = await Promise.all(dirtyKeysOf(cluster).map((key) => pages(input(key), { atMost: limit })));
+      const found = await allToEnd(dirtyKeysOf(cluster).map((key) => pages(input(key), { atMost: limit })));
       const items = found.flat().map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
       return items.sort((a, b) => a.dirtyAt - b.dirtyAt).slice(0, limit);
     },

@@ -4,7 +4,7 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { finishWork } from '#shared/workqueue/finish.ts';
+import { abandonWork, finishWork } from '#shared/workqueue/finish.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
@@ -163,4 +163,45 @@ it('a worker that lost its lease records nothing', async () => {
   expect(second.wasTakenOver).toBe(true);
   expect((await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true)).next).toEqual({ kind: 'lease-lost' });
   expect(isClean(await readWork(table, service))).toBe(false);
+});
+
+describe('a run that throws', () => {
+  it('a run that throws ends its lease, so its message can take the service over at once', async () => {
+    const { clock, table, deps, sent, claim } = await queueWithWork();
+    const first = await claim();
+    await abandonWork(deps, first);
+    expect((await readWork(table, service)).lease).toEqual({ id: 'lease-1', untilMs: clock.now });
+    expect(sent()).toEqual([]);
+    expect(await claim(first.message)).toMatchObject({ wasTakenOver: true, controllers: ['endpoints', 'slices'] });
+  });
+
+  it('a run that throws leaves the lease of another worker as it is', async () => {
+    const { clock, table, deps, sent, claim } = await queueWithWork();
+    const late = await claim();
+    clock.now += deps.limits.sync.leaseMs;
+    const { item } = await claim(late.message);
+    await abandonWork(deps, late);
+    expect((await readWork(table, service)).lease).toEqual(item.lease);
+    expect(sent()).toEqual([]);
+  });
+
+  it('a run for work that came in under the lease sends a wake-up when it throws, because its message is covered by the run before', async () => {
+    const { table, deps, sent, claim, outcomes } = await queueWithWork();
+    const first = await claim();
+    await addGeneration(table, service, deps.now());
+    const { next } = await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true);
+    if (next.kind !== 'continue') throw new Error(next.kind);
+    await abandonWork(deps, next.claim);
+    const [wakeUp, ...more] = sent();
+    expect(more).toEqual([]);
+    expect(wakeUp).toMatchObject({ seconds: 0, message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } } });
+    expect(await claim(wakeUp?.message)).toMatchObject({ wasTakenOver: true });
+  });
+
+  it('a run that throws and cannot end its lease throws nothing else', async () => {
+    const { deps, claim } = await queueWithWork();
+    const first = await claim();
+    const table = { ...deps.table, update: async () => Promise.reject(new Error('no answer')) };
+    await expect(abandonWork({ ...deps, table }, first)).resolves.toBeUndefined();
+  });
 });
