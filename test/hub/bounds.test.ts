@@ -92,8 +92,7 @@ it('a worker that handles many clusters clears its nodes when they are too many'
   const nodes = new Map();
   const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
   const key = { cluster, namespace: 'default', name: 'svc' };
-  const many = new Map(Array.from({ length: 10 }, (_, i) => [`node-${i}`, {}]));
-  for (const id of ['a', 'b']) nodes.set(id, { version: 1, nodes: many, isCut: false });
+  for (const id of ['a', 'b']) nodes.set(id, { version: 1, count: 10 });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
   const read = (version: number) => {
@@ -102,7 +101,7 @@ it('a worker that handles many clusters clears its nodes when they are too many'
   };
   await read(0);
   expect([...nodes.keys()]).toEqual(['a', 'b', cluster]);
-  nodes.set('d', { version: 1, nodes: many, isCut: false });
+  nodes.set('d', { version: 1, count: 10 });
   await read(1);
   expect([...nodes.keys()]).toEqual([cluster]);
 });

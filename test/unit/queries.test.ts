@@ -19,7 +19,7 @@ const queries: Record<string, Bound> = {
   'functions/ingest/inputs/input-list-page.ts readRange': 'own list',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
   'functions/ingest/wake-ups/selectors.ts selectorsOf': 'paged',
-  'functions/sync/state/inputs.ts nodesOf': 'paged',
+  'functions/sync/state/inputs.ts readNodes': 'paged',
   'infra/cli/explain-service.ts readExplainInput': 'command',
   'infra/cli/imports-of-other-sets.ts otherSetsLines': 'command',
   'infra/cli/imports-withdraw.ts importedNames': 'command',

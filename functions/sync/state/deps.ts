@@ -16,6 +16,15 @@ export interface NodesRead {
   readonly isCut: boolean;
 }
 
+/** Nodes of a cluster as of a version. */
+export interface KeptNodes {
+  readonly scope: string;
+  readonly version: number;
+  readonly read: Promise<NodesRead>;
+  /** Number of Nodes, 0 during the read. */
+  count: number;
+}
+
 /** The dependencies of sync: clients, clock, randomness and caches. */
 export interface SyncDeps extends WorkQueueDeps {
   /** Rejects if the cluster's API is unreachable or unknown. The client calls `timeoutMs` before each request and rejects with its error. */
@@ -28,6 +37,6 @@ export interface SyncDeps extends WorkQueueDeps {
   /** Kept by a warm worker. */
   readonly wakePace: WakePace;
   readonly pods: Pods;
-  /** Nodes by cluster as of a version, kept by a warm worker. */
-  readonly nodes: Map<string, NodesRead & { readonly scope: string; readonly version: number }>;
+  /** By cluster, kept by a warm worker. */
+  readonly nodes: Map<string, KeptNodes>;
 }

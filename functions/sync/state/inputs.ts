@@ -2,6 +2,7 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
+import { allToEnd } from '#shared/concurrently.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { ProjectedPod } from '#shared/kube/pod-projection.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
@@ -15,7 +16,7 @@ import { decodeObjectOf, isAlive, type ObjectRecord, objectPages, readObject } f
 import { type OutputRecord, type OutputSource, readOutputs, readSaved, type SavedBodies, type SavedOutputs } from '#shared/store/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
-import type { NodesRead, SyncDeps } from './deps.ts';
+import type { KeptNodes, NodesRead, SyncDeps } from './deps.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
@@ -43,7 +44,7 @@ export interface ServiceItems {
 }
 
 export async function readServiceItems({ table }: SyncDeps, key: ServiceKey): Promise<ServiceItems> {
-  const [serviceRecord, counts] = await Promise.all([
+  const [serviceRecord, counts] = await allToEnd([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readCounts(table, key),
   ]);
@@ -66,7 +67,7 @@ export async function prefetchInputs(deps: SyncDeps, key: ServiceKey): Promise<P
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
   try {
-    const [saved, pods] = await Promise.all([readSaved(deps.table, key), readPods(deps, key)]);
+    const [saved, pods] = await allToEnd([readSaved(deps.table, key), readPods(deps, key)]);
     return { scope, saved, pods };
   } catch (error) {
     // The Service may need no pods. Otherwise the run reads them again.
@@ -96,7 +97,7 @@ export async function readInputs(deps: SyncDeps, { cluster, key, triggers: store
   const selector = service?.spec?.selector ?? {};
   const rehearsal = source === 'observed' && stored && cluster.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const prefetched = source === 'written' && known.prefetched?.scope === cluster.cacheEpoch ? known.prefetched : undefined;
-  const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await Promise.all([
+  const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await allToEnd([
     prefetched?.saved ?? savedOn(deps, key, source),
     storedTriggers,
     selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
@@ -134,25 +135,35 @@ export const readPods = ({ pods, table, ...deps }: SyncDeps, { cluster, namespac
 export const selected = (pods: readonly ProjectedPod[], selector: { readonly [key: string]: string }): readonly Pod[] =>
   pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
 
-/** Caches nodes by the version in the cluster's record, which is read before. It rises after each write of a node, so cached nodes are never older. */
+/**
+ * The version is in the cluster's record, which is read before. It rises after each write of a node, so nodes whose read began at this version are never
+ * older. Runs at the same version share a read: all Nodes of a cluster are in one partition, and a change of one Node concerns every service of a batch.
+ */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
-  const { maxNodes } = deps.limits.sync;
   const kept = deps.nodes.get(cluster.id);
-  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept;
-  deps.nodes.delete(cluster.id);
+  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept.read;
+  const begun: KeptNodes = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, read: readNodes(deps, cluster.id), count: 0 };
+  deps.nodes.set(cluster.id, begun);
+  try {
+    const read = await begun.read;
+    begun.count = read.nodes.size;
+    const size = [...deps.nodes.values()].reduce((sum, { count }) => sum + count, 0);
+    if (size > deps.limits.sync.maxNodes) for (const [id, other] of deps.nodes) if (other !== begun && other.count > 0) deps.nodes.delete(id);
+    return read;
+  } catch (error) {
+    if (deps.nodes.get(cluster.id) === begun) deps.nodes.delete(cluster.id);
+    throw error;
+  }
+}
+
+async function readNodes({ table, limits }: SyncDeps, cluster: string): Promise<NodesRead> {
   const nodes = new Map<string, Node>();
-  let isCut = false;
-  for await (const page of objectPages({ table: deps.table, cluster: cluster.id }, 'Node', '', nodesAtOnce)) {
+  for await (const page of objectPages({ table, cluster }, 'Node', '', nodesAtOnce)) {
     for (const r of page) if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
     // A relay can make up any number of them.
-    isCut = nodes.size > maxNodes;
-    if (isCut) break;
+    if (nodes.size > limits.sync.maxNodes) return { nodes, isCut: true };
   }
-  const fresh = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, nodes, isCut };
-  const size = [...deps.nodes.values()].reduce((sum, of) => sum + of.nodes.size, nodes.size);
-  if (size > maxNodes) deps.nodes.clear();
-  deps.nodes.set(cluster.id, fresh);
-  return fresh;
+  return { nodes, isCut: false };
 }
 
 const nodesAtOnce = 1_000;

@@ -30,7 +30,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
 
   expect(await prefetchInputs(deps, key)).toBeUndefined();
   const prefetched = await prefetchInputs(
-    { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, nodes: new Map(), isCut: false }]]) },
+    { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, read: Promise.resolve({ nodes: new Map(), isCut: false }), count: 0 }]]) },
     key,
   );
   // The first lists write these during the read of the cluster's record.

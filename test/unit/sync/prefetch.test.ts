@@ -20,7 +20,9 @@ const claimed = (more: Partial<Claim> = {}): Claim => ({
 async function worker(scope: string | undefined): Promise<SyncDeps> {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
-  const nodes = new Map(scope === undefined ? [] : [['c', { scope, version: 0, nodes: new Map(), isCut: false }]]);
+  const nodes = new Map(
+    scope === undefined ? [] : [['c', { scope, version: 0, read: Promise.resolve({ nodes: new Map(), isCut: false }), count: 0 }]],
+  );
   return syncDeps({ table, nodes, now: () => 2_000 });
 }
 
