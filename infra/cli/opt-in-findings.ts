@@ -29,6 +29,7 @@ export function optInFindings(input: ExplainInput, explanation: Explanation, liv
     hub(cluster, now),
     state(explanation),
     ...liveFindings(live, cluster.settings.optIn?.cleanup ?? defaultOptInSettings.cleanup),
+    exported(input),
     headless(service),
     point(
       'Kubectl',
@@ -104,6 +105,11 @@ const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {
 function state({ state: found, summary, cluster, namespace, name }: Explanation): OptInFinding {
   const verdict = (found && verdictOf[found]) ?? 'blocks';
   return point('State', verdict, summary, verdict === 'fine' ? null : `fleet-endpoints explain ${cluster} ${namespace}/${name}`);
+}
+
+function exported({ set }: ExplainInput): OptInFinding {
+  if (set?.exportSummary === undefined) return point('Exported', 'fine', 'no ServiceExport has its name');
+  return point('Exported', 'applies', 'exported: imports follow the annotation too, and its last valid selector while it is invalid or missing');
 }
 
 function headless({ spec }: Service): OptInFinding {

@@ -10,6 +10,7 @@ export const optInCodes = [
   'ReadinessGates',
   'LoadBalancer',
   'OtherWriters',
+  'Exported',
   'Headless',
   'Kubectl',
   'HubOutage',

@@ -1,6 +1,7 @@
 /**
  * `cluster opt-in CLUSTER [off|shadow|active]`: the switch for Services that opt in by annotation, audited, in effect within seconds. Without a
- * value it lists these Services. `active` checks first what the writer may do; `off --withdraw` has our slices deleted first.
+ * value it lists these Services. `active` checks first what the writer may do, and `off` whether such a Service is exported; `off --withdraw` has our
+ * slices deleted first.
  */
 import { userInfo } from 'node:os';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
@@ -10,9 +11,11 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { requireRights } from './ask-cluster.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
+import { exportedOptIns } from './exported-opt-ins.ts';
 import { optInLines } from './opt-in-list.ts';
 import { withdraw } from './opt-in-withdraw.ts';
 import { say } from './printable.ts';
+import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface OptInOptions {
@@ -39,6 +42,7 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   console.error(`opt-in on ${hub.name}`);
   if (optIn === 'active' && !override)
     await requireRights(hub, cluster, { what: 'opt-in', toAllow: toApply(id), refusal: `stays opt-in ${cluster.optIn}` });
+  if (optIn === 'off' && cluster.optIn !== 'off' && !override) await checkExported(hub, cluster);
   const audit = async (what: string, atMs: number, change?: AuditRecord['optIn']): Promise<void> => {
     const at = new Date(atMs).toISOString();
     await recordAudit(hub.table, id, { at, who: userInfo().username, what: `${what}${reason && `: ${reason}`}`, ...(change && { optIn: change }) });
@@ -50,6 +54,16 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   await switchTo(hub, cluster, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
   if (cluster.optIn === 'active' && optIn !== 'active' && !options.withdraw)
     say(`${id}  slices of Services that opt in stay as they are, and no longer follow their pods; opt-in ${id} off --withdraw deletes them`);
+}
+
+/** Throws a UsageError if other clusters import a Service that opts in. */
+async function checkExported({ table }: Pick<Hub, 'table'>, cluster: ClusterRecord): Promise<void> {
+  const names = await exportedOptIns(table, cluster);
+  if (names.length === 0) return;
+  const they = names.length === 1 ? '1 Service that opts in is exported' : `${names.length} Services that opt in are exported`;
+  throw new UsageError(
+    `${cluster.id} stays opt-in ${cluster.optIn}: ${they}: ${listedNames(names)}. With off these exports are no longer valid: imports stay and follow their pods, but the next export of such a Service is refused. Use --override to switch anyway`,
+  );
 }
 
 async function switchTo(

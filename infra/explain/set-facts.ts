@@ -1,6 +1,6 @@
 /** Labelled lines about a cluster's own export and own import. */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { validityOf } from '#shared/clusterset/export-validity.ts';
+import { staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
@@ -36,7 +36,9 @@ export function exportFacts(
         isTold === validity.valid
           ? undefined
           : isTold
-            ? 'still: the run that withdraws the export is pending'
+            ? validity.valid || staysInSet(validity)
+              ? 'still: it stays there until the ServiceExport is deleted'
+              : 'still: the run that withdraws the export is pending'
             : isClean(exportWork)
               ? 'no: its Valid condition has the reason, for instance TooMany'
               : 'not yet: the run of the export is pending',

@@ -1,17 +1,19 @@
 /** Conditions of exports and imports. An unchanged condition keeps its time, and an unchanged status is not written. */
 
 import type { Condition } from '#shared/kube/mcs-types.ts';
-import type { ExportValidity } from './export-validity.ts';
+import type { ExportValidity, InvalidExport } from './export-validity.ts';
 import type { Conflict } from './merge.ts';
 
 export interface ExportStanding {
   readonly validity: ExportValidity;
-  /** Conflicts between all exports of the name. An invalid export has none. */
+  /** Conflicts between all exports of the name. An export that is not in the set has none. */
   readonly conflicts: readonly Conflict[];
   /** Why the export has not come to each of its importers, or not whole; undefined: it has. */
   readonly failure?: ExportFailure | undefined;
   /** Problems of annotations. They do not make the export invalid. */
   readonly problems?: readonly string[];
+  /** An export that is not valid any more may stay in the set (`staysInSet`). By default the valid ones are there. */
+  readonly isInSet?: boolean;
 }
 
 export interface ExportFailure {
@@ -21,16 +23,19 @@ export interface ExportFailure {
 }
 
 /** The conditions of a ServiceExport (MC-3, MC-14). */
-export function exportConditions({ validity, conflicts, failure, problems = [] }: ExportStanding): readonly UntimedCondition[] {
-  const isExported = validity.valid && (failure?.reason ?? 'Exported') === 'Exported';
-  const conflict = validity.valid && conflicts.length > 0;
+export function exportConditions({
+  validity,
+  conflicts,
+  failure,
+  problems = [],
+  isInSet = validity.valid,
+}: ExportStanding): readonly UntimedCondition[] {
+  const conflict = isInSet && conflicts.length > 0;
   return [
     validity.valid
       ? { type: 'Valid', status: 'True', reason: 'Valid', message: shortened(problems.join(' ')) }
-      : { type: 'Valid', status: 'False', reason: validity.reason, message: validity.message },
-    isExported
-      ? { type: 'Ready', status: 'True', reason: 'Exported', message: shortened(failure?.message ?? '') }
-      : { type: 'Ready', status: 'False', reason: failure?.reason ?? 'Failed', message: shortened(failure?.message ?? 'the export is not valid') },
+      : { type: 'Valid', status: 'False', reason: validity.reason, message: shortened(validity.message) },
+    readiness({ validity, failure, isInSet }),
     conflict
       ? {
           type: 'Conflict',
@@ -40,6 +45,20 @@ export function exportConditions({ validity, conflicts, failure, problems = [] }
         }
       : { type: 'Conflict', status: 'False', reason: 'NoConflicts', message: '' },
   ];
+}
+
+function readiness({ validity, failure, isInSet }: Pick<ExportStanding, 'validity' | 'failure' | 'isInSet'>): UntimedCondition {
+  if (!validity.valid) {
+    const stays = isInSet ? `: its import stays until the ServiceExport is deleted, ${endpointsKept(validity)}` : '';
+    return { type: 'Ready', status: 'False', reason: 'Failed', message: `the export is not valid${stays}` };
+  }
+  const { reason = 'Exported', message = '' } = failure ?? {};
+  return { type: 'Ready', status: reason === 'Exported' ? 'True' : 'False', reason, message: shortened(message) };
+}
+
+function endpointsKept({ keeps }: InvalidExport): string {
+  if (!keeps) return 'without endpoints';
+  return keeps.spec?.selector ? 'and its endpoints follow the pods' : 'and its endpoints follow the pods of the last valid selector';
 }
 
 /** A condition without its time. */

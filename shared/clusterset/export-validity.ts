@@ -3,17 +3,39 @@
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
+import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 
 /** Namespaces that a cluster may export: by name, or all except the excluded ones. */
 export type AllowedNamespaces = readonly string[] | 'all';
 
 /** The first two are the API's own reasons; the others are ours. */
-export type InvalidReason = 'NoService' | 'InvalidServiceType' | 'NotAllowed' | 'DerivedService' | 'NoSelector' | 'Deleting' | 'TooMany' | 'TooLarge';
+export type InvalidReason =
+  | 'NoService'
+  | 'InvalidServiceType'
+  | 'NotAllowed'
+  | 'DerivedService'
+  | 'NoSelector'
+  | 'InvalidAnnotation'
+  | 'OptInOff'
+  | 'Deleting'
+  | 'TooMany'
+  | 'TooLarge';
 
-export type ExportValidity =
-  | { readonly valid: true; readonly service: Service }
-  | { readonly valid: false; readonly reason: InvalidReason; readonly message: string };
+export interface InvalidExport {
+  readonly valid: false;
+  readonly reason: InvalidReason;
+  readonly message: string;
+  /** The Service whose pods importers keep, if the export was valid before. Without a selector: the pods of its last valid one. */
+  readonly keeps?: Service;
+}
+
+export type ExportValidity = { readonly valid: true; readonly service: Service } | InvalidExport;
+
+/** An import is there as long as a ServiceExport is (KEP-1645): only its end and the cluster's switch take an export out of the set. */
+const ending: readonly InvalidReason[] = ['NotAllowed', 'Deleting', 'TooMany'];
+
+/** Does an export that is in the set stay there? Its import keeps its address, and the endpoints of `keeps`. */
+export const staysInSet = ({ reason }: InvalidExport): boolean => !ending.includes(reason);
 
 export interface ExportToCheck {
   readonly namespace: string;
@@ -39,14 +61,29 @@ export function validityOf({ namespace, name, isDeleting, service, allowed, opts
   if (service.spec?.type === 'ExternalName') return invalid('InvalidServiceType', `${named} is of type ExternalName, which has no endpoints`);
   if (service.metadata.labels?.[labelMcsService] !== undefined)
     return invalid('DerivedService', `${named} is derived from a ServiceImport: what is imported is not exported again`);
-  if (!selectsPods(service, optsIn))
-    return invalid('NoSelector', `${named} has no selector, and endpoints made by hand are not exported${optsIn ? '' : ` (${annotationSelector})`}`);
-  return { valid: true, service };
+  return selectorValidity(named, service, optsIn);
 }
 
-const invalid = (reason: InvalidReason, message: string): ExportValidity => ({ valid: false, reason, message });
-
-function selectsPods(service: Service, optsIn: boolean): boolean {
-  if (service.spec?.selector) return true;
-  return optsIn && writerOf(service).by === 'opt-in';
+function selectorValidity(named: string, service: Service, optsIn: boolean): ExportValidity {
+  // The explicit way to withdraw the endpoints of a Service.
+  if (!service.spec?.selector && service.metadata.annotations?.[annotationSelector]?.trim() === '')
+    return invalid('NoSelector', `${named} has no selector, and the annotation ${annotationSelector} is empty`);
+  const neither = `${named} has neither a selector nor the annotation ${annotationSelector}: endpoints made by hand are not exported`;
+  const writer = writerOf(service);
+  switch (writer.by) {
+    case 'built-in':
+      return { valid: true, service };
+    case 'opt-in':
+      if (optsIn) return { valid: true, service };
+      return {
+        ...invalid('OptInOff', `${named} selects its pods by the annotation ${annotationSelector}, and opt-in is off in this cluster`),
+        keeps: withOptInSelector(service, 'active'),
+      };
+    case 'invalid-annotation':
+      return { ...invalid('InvalidAnnotation', `${named} has no selector, and ${writer.reason}`), keeps: service };
+    case 'none':
+      return { ...invalid('NoSelector', neither), keeps: service };
+  }
 }
+
+const invalid = (reason: InvalidReason, message: string): InvalidExport => ({ valid: false, reason, message });

@@ -2,6 +2,7 @@
 import { areLabels, isMap, isProtocol, isQualifiedName, isServicePort } from '#shared/kube/api-validation.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service, ServicePort } from '#shared/kube/types.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { ExportValidity } from './export-validity.ts';
 import { askedLocality } from './locality.ts';
 import { maxPorts } from './merge-ports.ts';
@@ -36,7 +37,8 @@ export function checkExport(cluster: string, serviceExport: ServiceExport, valid
     ...(locality && { locality }),
   };
   const tooLarge = sizeError(exported);
-  if (tooLarge) return { validity: { valid: false, reason: 'TooLarge', message: tooLarge }, exported: undefined, problems };
+  const keeps = withOptInSelector(validity.service, 'active');
+  if (tooLarge) return { validity: { valid: false, reason: 'TooLarge', message: tooLarge, keeps }, exported: undefined, problems };
   return { validity, exported, problems: [...problems, ...left.problems] };
 }
 

@@ -30,6 +30,8 @@ export const requeueDefaults = {
   podsTooLarge: { afterSeconds: 300 },
   /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
+  /** An exported Service has no valid selector any more. Its export follows the last one, whose pods wake no run. */
+  selectorUndecided: { afterSeconds: 10 },
   /** Shadow mode: a difference is confirmed if it still exists after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },
   handOver: { afterSeconds: 1, maxSeconds: 30 },

@@ -177,8 +177,9 @@ describe('Services that are gone by the snapshot alone', () => {
     expect(world.metrics.get('Drift')).toBeGreaterThan(0);
   });
 
-  it('a Service stays imported as it was until its cluster answers, and then goes', async () => {
+  it('a Service stays imported as it was until its cluster answers, and then its endpoints go', async () => {
     const world = await goneBySnapshot();
+    const address = ipsIn(world, 'a');
     const b = world.of('b');
     b.apiAnswers = false;
     b.isHeard = false;
@@ -188,7 +189,7 @@ describe('Services that are gone by the snapshot alone', () => {
     expect(endpointsIn(world, 'a')).toHaveLength(22);
     b.apiAnswers = true;
     await world.pass(900);
-    expect([endpointsIn(world, 'a'), ipsIn(world, 'a')]).toEqual([[], undefined]);
+    expect([endpointsIn(world, 'a'), ipsIn(world, 'a')]).toEqual([[], address]);
   });
 });
 
@@ -230,6 +231,21 @@ describe('after the loss of the table', () => {
     await world.pass(600);
     expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });
     expect(await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' })).toBeUndefined();
+  });
+
+  it('an import stays while the Service of its exporter has no valid selector, and follows it once it has', async () => {
+    const before = await SetWorld.start(two);
+    await before.pass(100);
+    const address = ipsIn(before, 'a');
+    before.of('b').store.apply(service({ selector: undefined }));
+    const world = await afterLoss(before, two);
+    await world.of('b').startRelay();
+    await world.pass(900);
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });
+    world.of('b').store.apply(service());
+    world.of('b').store.apply(pod('web-3', '10.2.0.3'));
+    await world.pass(60);
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: [...ofB, 'b 10.2.0.3'], ips: address });
   });
 
   it('an import keeps its type, ports and address while those of the other exporters alone would differ', async () => {

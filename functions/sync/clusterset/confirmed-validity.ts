@@ -1,6 +1,6 @@
-/** The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the snapshot alone ends the export. */
+/** The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the snapshot alone takes endpoints away. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { type ExportValidity, type InvalidReason, validityOf } from '#shared/clusterset/export-validity.ts';
+import { type ExportValidity, staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
@@ -13,18 +13,19 @@ export function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: S
   return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
 }
 
-/** Reasons that follow from the Service. The other reasons come from the ServiceExport, or from the switches of the cluster. */
-const byService: readonly InvalidReason[] = ['NoService', 'InvalidServiceType', 'DerivedService', 'NoSelector'];
+/** The Service, as the snapshot has it, takes all endpoints of the export away. */
+const takesEndpoints = (validity: ExportValidity): boolean => !validity.valid && staysInSet(validity) && !validity.keeps;
 
 /**
- * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it ends the export: every importer would lose it
- * at once. Throws RequeueAfter if the API has a Service that is exported, or while the circuit is open. The snapshot counts for a cluster without an API.
+ * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it takes the endpoints away: every importer would
+ * lose them at once. Throws RequeueAfter if they stay by the cluster's Service, or while the circuit is open. The snapshot counts for a cluster without an
+ * API.
  */
 export async function confirmedValidity(run: ClustersetRun, serviceExport: ServiceExport, validity: ExportValidity): Promise<ExportValidity> {
   const { deps, cluster, namespace, name } = run;
-  if (validity.valid || !byService.includes(validity.reason) || !(deps.reaches?.(cluster) ?? cluster.api)) return validity;
+  if (validity.valid || !takesEndpoints(validity) || !(deps.reaches?.(cluster) ?? cluster.api)) return validity;
   const service = await (await run.api()).get('Service', namespace, name);
-  if (!validityIn(cluster, serviceExport, service && project('Service', service)).valid) return validity;
+  if (takesEndpoints(validityIn(cluster, serviceExport, service && project('Service', service)))) return validity;
   deps.metrics.put('Drift', 1, { cluster: cluster.id });
-  throw requeueRun(deps, 'snapshotInDoubt', { reason: `by the snapshot the export is not valid (${validity.message}), by the cluster it is` });
+  throw requeueRun(deps, 'snapshotInDoubt', { reason: `by the snapshot the export has no endpoints (${validity.message}), by the cluster it has` });
 }

@@ -6,7 +6,7 @@ import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '
 import { limitText } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { sameLabels } from '#shared/kube/labels.ts';
+import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
@@ -112,17 +112,21 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
 }
 
 /**
- * Lists the pods by the cluster's own API. Resolves to undefined if it does not answer, or if the Service's selector differs from the snapshot. A deleted
- * Service does not contradict it. The slices of the other sources wait for the answer: the first call is short. Stores nothing: the relay's next events
- * count again.
+ * Lists the pods by the cluster's own API. Resolves to undefined if it does not answer, or if the Service has another selector than the export. A Service
+ * that is gone, or without a valid selector, does not contradict the export, which follows the last valid one. The slices of the other sources wait for the
+ * answer: the first call is short. Stores nothing: the relay's next events count again.
  */
-async function livePods(run: ClustersetRun, { id, optIn }: ClusterState, { spec }: Service): Promise<readonly Pod[] | undefined> {
+async function livePods(run: ClustersetRun, { id }: ClusterState, { spec }: Service): Promise<readonly Pod[] | undefined> {
   try {
     const live = await (await run.apiOf(id, 'brief')).get('Service', run.namespace, run.name);
-    if (live && !sameLabels(withOptInSelector(live, optIn).spec?.selector, spec?.selector)) return undefined;
-    return await listPods(await run.apiOf(id, 'call'), run.namespace, spec?.selector ?? {});
+    const selector = live && selectorOf(live);
+    if (selector && !sameLabels(selector, spec?.selector)) return undefined;
+    return spec?.selector ? await listPods(await run.apiOf(id, 'call'), run.namespace, spec.selector) : [];
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: id, error: String(error) });
     return undefined;
   }
 }
+
+const selectorOf = (service: Service): Labels | undefined =>
+  service.metadata.deletionTimestamp || service.spec?.type === 'ExternalName' ? undefined : withOptInSelector(service, 'active').spec?.selector;

@@ -1,7 +1,6 @@
 /** The pods of an export. Its run reads them once for all importers, whose number is up to a hundred. */
 import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import { type SavedPods, type StoredExportedPods, saveExportedPods } from '#shared/store/exported-pods-record.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
@@ -9,7 +8,7 @@ import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * `service`: of a valid export. `before`: as the run read it before it read the Service. Slices of an export whose pods are too large stay in the importers.
+ * `service`: with the selector of the pods; without one there are none. `before`: as the run read it before it read the Service. Slices of an export whose pods are too large stay in the importers.
  * Throws RequeueAfter if another run has saved newer pods.
  */
 export async function exportPods(
@@ -18,7 +17,7 @@ export async function exportPods(
   before: StoredExportedPods | undefined,
 ): Promise<Exclude<SavedPods, 'overtaken'>> {
   const { deps, cluster, namespace, name } = run;
-  const text = await exportedText(run, withOptInSelector(service, cluster.optIn));
+  const text = await exportedText(run, service);
   const { incarnation } = cluster;
   const maxBytes = deps.limits.sync.savedBytes;
   const saved = await saveExportedPods(deps.table, { cluster: cluster.id, namespace, name }, { text, incarnation, before, maxBytes });
@@ -33,7 +32,8 @@ export async function exportPods(
 async function exportedText({ deps, cluster, namespace }: ClustersetRun, service: Service): Promise<string | undefined> {
   const { nodes } = await nodesOf(deps, cluster);
   try {
-    const pods = selected(await readPods(deps, { cluster: cluster.id, namespace }), service.spec?.selector ?? {});
+    const { selector } = service.spec ?? {};
+    const pods = selector ? selected(await readPods(deps, { cluster: cluster.id, namespace }), selector) : [];
     const text = encodeExportedPods({ service, pods, nodes });
     return text.length <= deps.limits.pods.maxExportedBytes ? text : undefined;
   } catch (error) {

@@ -6,7 +6,6 @@ import { importsAnything, listImporters } from '#shared/clusters/clusterset-memb
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
-import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
@@ -26,6 +25,7 @@ import { confirmedValidity, validityIn } from './confirmed-validity.ts';
 import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
 import { failureOfImports, type OfName, readStates } from './import-confirmations.ts';
 import { exportPods } from './pods-of-export.ts';
+import { type PublishedExport, publishedExport } from './published-export.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
@@ -48,9 +48,10 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const claimed = serviceExport && validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
   const within = claimed && (await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed)));
   const checked = within && checkExport(cluster.id, serviceExport as ServiceExport, within);
-  const exportText = checked?.exported && JSON.stringify(checked.exported);
+  const published = checked && publishedExport({ cluster: cluster.id, serviceExport: serviceExport as ServiceExport, checked, before, podsBefore });
+  const exportText = published?.text;
   const isNew = before !== exportText;
-  const { isWhole, isChanged } = await saveExport(run, checked?.validity, { exportText, before, podsBefore });
+  const { isWhole, isChanged } = await saveExport(run, published, { before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
   // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation again.
   const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
@@ -70,6 +71,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (!checked || !hasRuns(cluster)) return ok;
   try {
     await patchConditions(run, checked, { entries: now, states, importers, exportText });
+    if (published?.isLastSelector) throw requeueRun(deps, 'selectorUndecided', { reason: 'the pods of the last valid selector wake no run' });
     return isWhole ? ok : requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
   } catch (error) {
     // The run is retried, for its own unreachable cluster or for its importers, and must not wake these again.
@@ -79,22 +81,24 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
 }
 
 interface ToSaveExport {
-  /** As importers are to merge it. Undefined: the cluster does not export the name. */
-  readonly exportText: string | undefined;
   readonly before: string | undefined;
   readonly podsBefore: StoredExportedPods | undefined;
 }
 
-/** The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved newer ones. */
+/**
+ * The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved newer ones. `published` undefined: the
+ * cluster does not export the name.
+ */
 async function saveExport(
   run: ClustersetRun,
-  validity: ExportValidity | undefined,
-  { exportText, before, podsBefore }: ToSaveExport,
+  published: PublishedExport | undefined,
+  { before, podsBefore }: ToSaveExport,
 ): ReturnType<typeof exportPods> {
   const { deps, cluster, namespace, name } = run;
   const { table } = deps;
   const key = keyInSet(run);
-  const saved = validity?.valid ? await exportPods(run, validity.service, podsBefore) : { isWhole: true, isChanged: false };
+  const exportText = published?.text;
+  const saved = published?.service ? await exportPods(run, published.service, podsBefore) : { isWhole: true, isChanged: false };
   if (before !== exportText) {
     await saveExportMark(table, key, cluster.id, 'pending');
     if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
@@ -149,9 +153,10 @@ async function patchConditions(
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;
   const failure = await failureOfImports(run, of, exportText);
-  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure });
+  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure, isInSet: exportText !== undefined });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
   if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
-  if (failure?.reason === 'Pending') throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });
+  if (validity.valid && failure?.reason === 'Pending')
+    throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });
 }

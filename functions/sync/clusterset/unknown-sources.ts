@@ -40,6 +40,8 @@ async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id
   const serviceExport = decodeObjectOf('ServiceExport', exported);
   if (!serviceExport) return false;
   const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));
+  // The last valid selector is lost with the entry.
+  if (!validity.valid) return validity.keeps !== undefined;
   // The run that saves the entry is still to come, unless the exports of the namespace are too many.
   return checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace, name }, validity)).exported !== undefined;
 }

@@ -92,6 +92,9 @@ export function ownership(scenario: Scenario): void {
     await of('a').eventually(() => expect(of('a').seen()).toEqual(['b 10.2.0.1 ready']));
     await api.delete('Service', namespace, 'web');
     await says('False NoService');
+    await of('a').eventually(() => expect(of('a').seen()).toEqual([]));
+    expect(await of('a').import()).toBeDefined();
+    await of('b').unexport();
     await of('a').eventually(async () => expect([await of('a').import(), await of('a').derived()]).toEqual([undefined, undefined]));
   });
 }

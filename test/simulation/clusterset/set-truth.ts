@@ -106,34 +106,43 @@ interface Name {
 
 /** Merges by the true state of all clusters. The first export decides, which only the table remembers. */
 async function mergeOf(world: SetState, namespace: string, name: string): Promise<MergedExports | undefined> {
-  const exporting = world.present.filter((m) => m.takesPart.exports && isExported(m, namespace, name));
-  const exports = exporting.map(({ cluster, store }): ExportedService => {
-    const { metadata, spec } = store.get('ServiceExport', namespace, name);
-    const service = store.get('Service', namespace, name);
-    return {
-      cluster,
-      uid: metadata.uid ?? '',
-      createdAt: metadata.creationTimestamp as string | undefined,
-      labels: spec?.exportedLabels ?? {},
-      annotations: spec?.exportedAnnotations ?? {},
-      spec: service.spec ?? {},
-    };
-  });
-  const winner = (await world.table.get(setKey('default', namespace, name, 'W')))?.['f'] as string | undefined;
-  return mergeExports(exports, { winner: settledWinner(winner, world.scheduler.now) });
+  const textOf = async (...entry: readonly string[]): Promise<string | undefined> =>
+    (await world.table.get(setKey('default', namespace, name, ...entry)))?.['f'] as string | undefined;
+  const exports: ExportedService[] = [];
+  for (const { cluster, store, takesPart } of world.present) {
+    const serviceExport = takesPart.exports && store.find('ServiceExport', namespace, name);
+    if (!serviceExport || serviceExport.metadata.deletionTimestamp) continue;
+    if (isExported({ store }, namespace, name)) exports.push(exportedBy(cluster, serviceExport, store.get('Service', namespace, name)));
+    else {
+      // Its Service is gone. The export stays in the set if it was valid before, which only the table remembers.
+      const text = await textOf('E', cluster);
+      if (text !== undefined) exports.push(JSON.parse(text) as ExportedService);
+    }
+  }
+  return mergeExports(exports, { winner: settledWinner(await textOf('W'), world.scheduler.now) });
 }
+
+const exportedBy = (cluster: string, { metadata, spec }: RawObject, service: RawObject): ExportedService => ({
+  cluster,
+  uid: metadata.uid ?? '',
+  createdAt: metadata.creationTimestamp as string | undefined,
+  labels: (spec?.exportedLabels ?? {}) as ExportedService['labels'],
+  annotations: (spec?.exportedAnnotations ?? {}) as ExportedService['annotations'],
+  spec: service.spec ?? {},
+});
 
 function exportErrors(member: SetMember, { namespace, name, merged }: Name): readonly string[] {
   const found = member.store.find('ServiceExport', namespace, name);
   if (!found || !member.takesPart.exports) return [];
-  const isValid = merged?.clusters.includes(member.cluster) ?? false;
+  const isInSet = merged?.clusters.includes(member.cluster) ?? false;
+  const isValid = isExported(member, namespace, name);
   const conditions = new Map((found.status?.conditions ?? []).map((c) => [c.type, c]));
   const expected = {
     Valid: isValid ? 'True' : 'False',
     Ready: isValid ? 'True' : 'False',
-    Conflict: isValid && merged !== undefined && merged.conflicts.length > 0 ? 'True' : 'False',
+    Conflict: isInSet && merged !== undefined && merged.conflicts.length > 0 ? 'True' : 'False',
   };
-  const reasons = isValid ? (merged?.conflicts ?? []).map((c) => c.reason).join(',') : '';
+  const reasons = isInSet ? (merged?.conflicts ?? []).map((c) => c.reason).join(',') : '';
   return [
     ...Object.entries(expected).flatMap(([type, status]) =>
       conditions.get(type)?.status === status
@@ -200,7 +209,8 @@ const shown = (slices: readonly EndpointSlice[]): readonly string[] =>
 
 /** The endpoints of a source that an import has to have. */
 function offered({ cluster, store, takesPart, network }: SetMember, namespace: string, name: string, merged: MergedExports): readonly string[] {
-  const service = store.get('Service', namespace, name);
+  const service = store.find('Service', namespace, name);
+  if (!service) return [];
   const exposed = portsOf(service).filter((own) => merged.spec.ports.some((m) => m.name === own.name && m.port === own.port));
   if (exposed.length === 0) return [];
   return store

@@ -4,13 +4,15 @@ import { listOfClusters } from '#infra/cli/cluster-list.ts';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { exportsCommand } from '#infra/cli/exports-switch.ts';
 import { importsCommand } from '#infra/cli/imports-switch.ts';
+import { optInCommand } from '#infra/cli/opt-in-switch.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
@@ -190,6 +192,27 @@ describe('the switch of exports', () => {
     await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{"cluster":"b"}');
     await exports('none');
     expect((await membership())?.exports.namespaces).toEqual([]);
+  });
+
+  it('opt-in is not switched off while a Service that opts in is exported, but by --override', async () => {
+    const { table, hub } = await start();
+    await switchOptIn(table, 'a', 'active', now);
+    const optIn = (to: 'off' | 'shadow', more = {}) => optInCommand(hub, { id: 'a', optIn: to, ...more }, async () => '3 services woken');
+    await table.put({ pk: 'a#NS', sk: 'web/' });
+    for (const name of ['cart', 'own']) {
+      const metadata = { namespace: 'web', name, annotations: { [annotationSelector]: 'app=cart' } };
+      const projection = encodeProjection('Service', { metadata, spec: { ports: [{ port: 80 }] } });
+      const record = { namespace: 'web', name, version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+      await putObject({ table, cluster: 'a' }, 'Service', record, undefined);
+    }
+    await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '1 1');
+    await expect(optIn('off')).rejects.toThrow(/^a stays opt-in active: 1 Service that opts in is exported: web\/cart\./);
+    await optIn('shadow');
+    await expect(optIn('off')).rejects.toThrow('a stays opt-in shadow');
+    await optIn('off', { override: true });
+    expect(await readCluster(table, 'a')).toMatchObject({ optIn: 'off' });
+    expect((await listAudit(table, 'a')).map((a) => a.what)).toContain('opt-in shadow → off with --override');
+    await optIn('off');
   });
 
   it('a paused cluster prints when its switch takes effect', async () => {

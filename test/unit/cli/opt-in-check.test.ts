@@ -105,6 +105,13 @@ it('a headless Service keeps its families, and gets both when it is created agai
   expect(findings({}).find((f) => f.code === 'Headless')).toMatchObject({ verdict: 'fine' });
 });
 
+it('a Service that is exported is told so: its imports follow the annotation too', () => {
+  const exported = input({ set: { exportSummary: 'Exported, imported by a.' } as never });
+  const codeOf = (given: typeof exported) => optInFindings(given, explainService(given), live()).find((f) => f.code === 'Exported');
+  expect(codeOf(exported)).toMatchObject({ verdict: 'applies', message: expect.stringContaining('imports follow the annotation') });
+  expect(codeOf(input())).toMatchObject({ verdict: 'fine' });
+});
+
 it('a Service that differs blocks in one sentence, and explain has the differences', () => {
   const differing = input({ cluster: clusterRecord({ mode: 'shadow' }), difference: { text: '["first", "second"]', sinceMs: 1, confirmed: true } });
   const [state] = optInFindings(differing, explainService(differing), live()).filter((f) => f.code === 'State');

@@ -14,6 +14,8 @@ const toCheck = (more: Partial<ExportToCheck> = {}): ExportToCheck => ({
   ...more,
 });
 
+const annotated = (text: string) => ({ metadata: { name: 'web', annotations: { 'fleet-endpoints/selector': text } }, spec: {} });
+
 describe('an export', () => {
   it('an export is valid for a Service with a selector in a namespace that the cluster exports (MC-10)', () => {
     expect(validityOf(toCheck())).toMatchObject({ valid: true });
@@ -37,6 +39,9 @@ describe('an export', () => {
       'DerivedService',
       { service: { ...webService(), metadata: { name: 'derived-x', labels: { 'multicluster.kubernetes.io/service-name': 'web' } } } },
     ],
+    ['the annotation of its Service is invalid', 'InvalidAnnotation', { service: annotated('app in (web)'), optsIn: true }],
+    ['the annotation of its Service is empty', 'NoSelector', { service: annotated(''), optsIn: true }],
+    ['its Service opts in, and opt-in is off', 'OptInOff', { service: annotated('app=web') }],
     [
       'its Service has no selector, for endpoints by hand are not passed on (MC-63)',
       'NoSelector',
@@ -48,9 +53,12 @@ describe('an export', () => {
   });
 
   it('an export may be of a Service that opts in by annotation, where the cluster’s switch is not off', () => {
-    const service = { metadata: { name: 'web', annotations: { 'fleet-endpoints/selector': 'app=web' } }, spec: {} };
-    expect(validityOf(toCheck({ service, optsIn: true }))).toMatchObject({ valid: true });
-    expect(validityOf(toCheck({ service }))).toMatchObject({ valid: false, reason: 'NoSelector' });
+    expect(validityOf(toCheck({ service: annotated('app=web'), optsIn: true }))).toMatchObject({ valid: true });
+  });
+
+  it('an export of an empty annotation keeps no pods, unlike one of an invalid annotation', () => {
+    expect(validityOf(toCheck({ service: annotated(''), optsIn: true }))).not.toHaveProperty('keeps');
+    expect(validityOf(toCheck({ service: annotated('app'), optsIn: true }))).toHaveProperty('keeps');
   });
 
   it('an export contains nothing of a Service in a namespace that is not exported', () => {

@@ -1,0 +1,57 @@
+/** What the set has of an export after its run: the entry that importers merge, and the Service that selects the pods. */
+
+import { type InvalidExport, staysInSet } from '#shared/clusterset/export-validity.ts';
+import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
+import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
+import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import type { ServiceExport } from '#shared/kube/mcs-types.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { withOptInSelector } from '#shared/opt-in/writer.ts';
+import { type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
+
+export interface PublishedExport {
+  readonly text: string;
+  /** With the selector of the exported pods; without one there are none. Undefined: the pods that are saved stay. */
+  readonly service: Service | undefined;
+  /** No change of a pod wakes the run, because the Service has no longer the selector. */
+  readonly isLastSelector: boolean;
+}
+
+interface ToPublish {
+  readonly cluster: string;
+  readonly serviceExport: ServiceExport;
+  readonly checked: CheckedExport;
+  /** The entry as the set has it. */
+  readonly before: string | undefined;
+  readonly podsBefore: StoredExportedPods | undefined;
+}
+
+/** Returns undefined if the cluster does not export the name. */
+export function publishedExport({ checked, before, ...to }: ToPublish): PublishedExport | undefined {
+  const { validity, exported } = checked;
+  if (validity.valid) return { text: JSON.stringify(exported), service: withOptInSelector(validity.service, 'active'), isLastSelector: false };
+  return before !== undefined && staysInSet(validity) ? keptExport({ ...to, validity, before }) : undefined;
+}
+
+interface ToKeep extends Pick<ToPublish, 'cluster' | 'serviceExport' | 'podsBefore'> {
+  readonly validity: InvalidExport;
+  readonly before: string;
+}
+
+/** The import keeps its address while the ServiceExport is there, and the endpoints of a selector that cannot be decided follow the last valid one. */
+function keptExport({ cluster, serviceExport, validity, before, podsBefore }: ToKeep): PublishedExport {
+  const { keeps } = validity;
+  if (!keeps) {
+    const { namespace, name } = serviceExport.metadata;
+    const { selector: _, ...spec } = (JSON.parse(before) as ExportedService).spec;
+    return { text: before, service: { metadata: { namespace, name }, spec }, isLastSelector: false };
+  }
+  const { exported } = checkExport(cluster, serviceExport, { valid: true, service: keeps });
+  const text = exported ? JSON.stringify(exported) : before;
+  if (keeps.spec?.selector) return { text, service: keeps, isLastSelector: false };
+  const last = podsBefore && textOf(podsBefore);
+  // Pods that are too large, or that a rebuild has forgotten: slices stay in the importers.
+  if (last === undefined) return { text, service: undefined, isLastSelector: false };
+  const { selector } = decodeExportedPods('', '', last).service.spec ?? {};
+  return { text, service: { ...keeps, spec: { ...keeps.spec, ...(selector && { selector }) } }, isLastSelector: selector !== undefined };
+}
