@@ -3,8 +3,7 @@
  * name of its set. The objects do not show which, so the command lists them and deletes none.
  */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { importManagedBy } from '#shared/contract/clusterset-names.ts';
-import { annotationClusterset } from '#shared/kube/names.ts';
+import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 

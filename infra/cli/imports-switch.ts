@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { Imports } from '#shared/contract/clusterset-settings.ts';
+import { importManagedBy } from '#shared/kube/names.ts';
 import { requireRights } from './ask-cluster.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
 import type { Hub } from './connect-hub.ts';

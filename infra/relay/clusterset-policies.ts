@@ -4,8 +4,8 @@
  * test/cluster/clusterset/writer-limits.test.ts tries to get past them on a real API server.
  */
 
-import { annotationDerivedService, derivedPrefix, excludedNamespaces, importManagedBy, mcsGroup } from '#shared/contract/clusterset-names.ts';
-import { annotationClusterset, importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import { annotationDerivedService, derivedPrefix, excludedNamespaces, mcsGroup } from '#shared/contract/clusterset-names.ts';
+import { annotationClusterset, importManagedBy, importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import { addsNo, annotationOf, labelOf, type Named, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
 import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';

@@ -1,11 +1,11 @@
 /** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
 
 import { isDeepStrictEqual } from 'node:util';
-import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { labelMcsService } from '#shared/kube/names.ts';
+import { annotationSelector, importManagedBy, labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
-import type { Service } from '#shared/kube/types.ts';
+import type { EventSketch, Service } from '#shared/kube/types.ts';
+import { serviceEvent } from '#shared/slices/outcome.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOwnedByImport } from './import-ownership.ts';
 import type { MergedExports } from './merge.ts';
@@ -43,6 +43,7 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
   if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
   // Fields without a value in the merge are removed, because they may come from a former merge. A selector would add the built-in controllers' slices.
   const { sessionAffinityConfig: _, trafficDistribution: _t, selector: _s, externalIPs: _e, ...kept } = current.spec ?? {};
+  const { [annotationSelector]: _a, ...annotations } = current.metadata.annotations ?? {};
   return {
     kind: 'update',
     object: {
@@ -50,11 +51,23 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
       metadata: {
         ...current.metadata,
         labels: draft.metadata.labels ?? {},
+        annotations,
         ...(!isOwned && { ownerReferences: [...(current.metadata.ownerReferences ?? []), ...(draft.metadata.ownerReferences ?? [])] }),
       },
       spec: { ...kept, ...draft.spec },
     },
   };
+}
+
+/** Undefined: neither the selector nor the annotation gives the Service pods of its own cluster. */
+export function undoneSelectorEvent(service: Service): EventSketch | undefined {
+  const what = [
+    ...(service.spec?.selector ? ['selector'] : []),
+    ...(service.metadata.annotations?.[annotationSelector] === undefined ? [] : [`annotation ${annotationSelector}`]),
+  ];
+  if (what.length === 0) return undefined;
+  const message = `fleet-endpoints has removed the ${what.join(' and the ')}: the Service is derived from a ServiceImport, and only exports give it endpoints`;
+  return serviceEvent(service, 'Warning', 'SelectorUndone', message);
 }
 
 /** The merge with type and families of the Service, for a cluster that keeps it. */
@@ -101,6 +114,7 @@ function isAsDrafted({ metadata, spec = {} }: Service, draft: DerivedDraft): boo
   const { ports: _, ipFamilies, ...fields } = drafted;
   return (
     isDeepStrictEqual(metadata.labels, draft.metadata.labels) &&
+    metadata.annotations?.[annotationSelector] === undefined &&
     Object.entries(fields).every(([key, value]) => isDeepStrictEqual((spec as { readonly [key: string]: unknown })[key], value)) &&
     (ipFamilies === undefined || isDeepStrictEqual(spec.ipFamilies, ipFamilies)) &&
     isDeepStrictEqual(spec.sessionAffinityConfig?.clientIP, drafted.sessionAffinityConfig?.clientIP) &&

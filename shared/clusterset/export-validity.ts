@@ -81,7 +81,7 @@ function selectorValidity(named: string, service: Service, optsIn: boolean): Exp
       };
     case 'invalid-annotation':
       return { ...invalid('InvalidAnnotation', `${named} has no selector, and ${writer.reason}`), keeps: service };
-    case 'none':
+    default:
       return { ...invalid('NoSelector', neither), keeps: service };
   }
 }

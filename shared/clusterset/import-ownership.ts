@@ -3,9 +3,8 @@
  * as what is left proves it.
  */
 
-import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { annotationClusterset, labelMcsService } from '#shared/kube/names.ts';
+import { annotationClusterset, importManagedBy, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 
 type AnImport = Pick<ServiceImport, 'metadata'> & { readonly spec?: Partial<ServiceImport['spec']> };

@@ -1,11 +1,11 @@
 /** The ServiceImport of a name in one cluster: what to do about it (MC-11, MC-17, MC-18, MC-80, MC-81). */
 
 import { isDeepStrictEqual } from 'node:util';
-import { annotationDerivedService, importManagedBy } from '#shared/contract/clusterset-names.ts';
+import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import { annotationsOfOthers } from '#shared/kube/field-managers.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import type { ImportSpec, ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { annotationClusterset } from '#shared/kube/names.ts';
+import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOurImport } from './import-ownership.ts';

@@ -4,12 +4,6 @@ export const mcsGroup = 'multicluster.x-k8s.io';
 /** Annotation of a ServiceImport with the name of its derived Service. */
 export const annotationDerivedService = 'multicluster.kubernetes.io/derived-service';
 
-/**
- * A ServiceImport with this label and the name of our set is ours. A ServiceImport without them belongs to another implementation. Our derived Services have
- * the label too, because other implementations use the same names.
- */
-export const importManagedBy = { key: 'app.kubernetes.io/managed-by', value: 'fleet-endpoints' } as const;
-
 export const derivedPrefix = 'derived-';
 
 /** Namespaces that clusters never export from or import into, independent of their switches (MC-60). */

@@ -50,3 +50,9 @@ export const annotationMinLocal = 'fleet-endpoints/min-local';
 export const annotationSelector = 'fleet-endpoints/selector';
 /** Annotation of our ServiceImports: their set. As the label of a namespace: the set whose imports it takes. */
 export const annotationClusterset = 'fleet-endpoints/clusterset';
+
+/**
+ * A ServiceImport with this label and the name of our set is ours. A ServiceImport without them belongs to another implementation. Our derived Services have
+ * the label too, because other implementations use the same names.
+ */
+export const importManagedBy = { key: 'app.kubernetes.io/managed-by', value: 'fleet-endpoints' } as const;

@@ -1,6 +1,6 @@
 /** The writer of a Service's endpoints by the Service itself. shared/clusters/writer-for.ts adds the cluster's switches. */
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
-import { annotationSelector } from '#shared/kube/names.ts';
+import { annotationSelector, importManagedBy, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { parseSelector } from './selector.ts';
 
@@ -24,6 +24,7 @@ export function writerOf(service: Service): Writer {
   const text = service.metadata.annotations?.[annotationSelector];
   const { selector, type } = service.spec ?? {};
   if (type === 'ExternalName') return { by: 'none', reason: 'the Service is of type ExternalName, which has no endpoints' };
+  if (isDerivedByHub(service)) return { by: 'none', reason: 'the Service is derived from a ServiceImport, so only exports give it endpoints' };
   const parsed = text === undefined ? undefined : parseSelector(text);
   if (selector) {
     const both = `the Service has a selector of its own, so the annotation ${annotationSelector} does not count yet`;
@@ -35,6 +36,10 @@ export function writerOf(service: Service): Writer {
   if (!parsed.selector) return { by: 'invalid-annotation', reason: `the annotation ${annotationSelector} is invalid: ${parsed.error}` };
   return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
 }
+
+/** The hub takes a selector or an annotation off such a Service (shared/clusterset/derived-service.ts): neither counts until then. */
+const isDerivedByHub = ({ metadata: { labels } }: Service): boolean =>
+  labels?.[labelMcsService] !== undefined && labels[importManagedBy.key] === importManagedBy.value;
 
 /** A cluster's switch for Services that opt in. */
 export interface OptInSwitch {

@@ -2,7 +2,14 @@
 import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
-import { type DerivedDraft, type DerivedToPlan, derivedDraft, likeService, planDerivedService } from '#shared/clusterset/derived-service.ts';
+import {
+  type DerivedDraft,
+  type DerivedToPlan,
+  derivedDraft,
+  likeService,
+  planDerivedService,
+  undoneSelectorEvent,
+} from '#shared/clusterset/derived-service.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
@@ -63,7 +70,10 @@ export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Deri
       const next = planDerivedService({ ...to, merged: of });
       return next.kind === 'update' ? api.replace('Service', next.object) : current;
     };
-    return unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));
+    const updated = await unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));
+    const undone = current && updated !== current ? undoneSelectorEvent(current) : undefined;
+    if (undone) await run.deps.events.record(api, undone);
+    return updated;
   }
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);

@@ -61,9 +61,13 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   return requeue(deps, 'noReadySource', { reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay` });
 }
 
-export async function listImportedSlices({ namespace, name }: ClustersetRun, api: ClusterApi): Promise<readonly EndpointSlice[]> {
-  const labels = { [labelServiceName]: derivedName(namespace, name), [labelSliceManagedBy]: importsManagedBy };
-  return (await api.list('EndpointSlice', namespace, { labels })).items;
+/** Resolves to the hub's own slices. Proxies use those of other controllers too, for instance of a time when the derived Service had a selector. */
+export async function listImportedSlices({ namespace, name, notes }: ClustersetRun, api: ClusterApi): Promise<readonly EndpointSlice[]> {
+  const { items } = await api.list('EndpointSlice', namespace, { labels: { [labelServiceName]: derivedName(namespace, name) } });
+  const own = items.filter(({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
+  const others = items.filter((slice) => !own.includes(slice) && !slice.metadata.deletionTimestamp && (slice.endpoints ?? []).length > 0);
+  if (others.length > 0) notes.push(`slices that are not the hub's are served too: ${others.map((slice) => slice.metadata.name).join(', ')}`);
+  return own;
 }
 
 type PlanWith = (sources: readonly ImportSource[]) => ImportedSlicesPlan;

@@ -5,10 +5,11 @@ import { writerPolicies } from '#infra/relay/writer-policies.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { annotationDerivedService, importManagedBy } from '#shared/contract/clusterset-names.ts';
+import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import {
   annotationClusterset,
+  importManagedBy,
   importsManagedBy,
   labelMcsService,
   labelServiceName,

@@ -1,8 +1,7 @@
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
-import { importManagedBy } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { labelMcsService } from '#shared/kube/names.ts';
+import { importManagedBy, labelMcsService } from '#shared/kube/names.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { pod as anyPod } from '#test/support/objects.ts';
 
