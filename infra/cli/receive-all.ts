@@ -55,13 +55,10 @@ export async function receiveAll(
   }
 }
 
-/** A second, because the queues of a local run lose a message whose visibility timeout is set to 0. */
-const releaseSeconds = 1;
-
-/** Makes the messages visible again after a second. Without the right to do that, they become visible when their timeout ends. */
+/** Makes the messages visible again. Without the right to do that, they become visible when their timeout ends. */
 export async function release(sqs: SQSClient, url: string, messages: readonly Message[]): Promise<void> {
   for (let i = 0; i < messages.length; i += 10) {
-    const Entries = messages.slice(i, i + 10).map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: releaseSeconds }));
+    const Entries = messages.slice(i, i + 10).map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
     await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
   }
 }

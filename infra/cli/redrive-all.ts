@@ -3,7 +3,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { say } from './printable.ts';
 import { type Progress, progress } from './progress.ts';
-import { listSetAside, type SetAside, type SetAsideMessage } from './redrive.ts';
+import { type Fate, listSetAside, type SetAside, type SetAsideMessage } from './redrive.ts';
 
 /** Taken up at a time. */
 const atOnce = 16;
@@ -14,20 +14,27 @@ export interface RedriveValues {
   readonly json?: boolean;
 }
 
+interface Counts {
+  readonly found: number;
+  readonly enqueued: number;
+  readonly dropped: number;
+}
+
 export async function redriveAll(hub: Hub, chosen: string | undefined, { all, run = false, json = false }: RedriveValues): Promise<void> {
   const clusters = await chosenClusters(hub.table, chosen, all ?? chosen === undefined);
   const shown = progress(run ? 'redriving' : 'looking');
   const onProgress = (queue: string, count: number): void => shown.update(count, undefined, `messages of ${queue} so far`);
-  const counts = { found: 0, redriven: 0 };
+  const counts = { found: 0, enqueued: 0, dropped: 0 };
   const looks: SetAside[] = [];
   try {
     for (let goesOn = true; goesOn; ) {
       const look = await listSetAside({ ...hub, onProgress }, clusters);
       looks.push(look);
-      const redriven = await takeUp(look.found, run, json, shown);
+      const { enqueued, dropped } = await takeUp(look.found, run, json, shown);
       counts.found += look.found.length;
-      counts.redriven += redriven;
-      goesOn = look.more && redriven > 0;
+      counts.enqueued += enqueued;
+      counts.dropped += dropped;
+      goesOn = look.more && enqueued + dropped > 0;
       shown.end();
       if (!goesOn && !json) report(counts, look.more, run, hub.name);
     }
@@ -38,27 +45,35 @@ export async function redriveAll(hub: Hub, chosen: string | undefined, { all, ru
   }
 }
 
-/** How many were. */
-async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boolean, shown: Progress): Promise<number> {
-  let redriven = 0;
+const fateText = {
+  enqueued: ' → enqueued again',
+  dropped: ' → removed: it is too old to count',
+  stays: ' → stays: it cannot be enqueued',
+} as const satisfies { readonly [F in Fate]: string };
+
+/** How many met each fate. */
+async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boolean, shown: Progress): Promise<{ readonly [F in Fate]: number }> {
+  const fates = { enqueued: 0, dropped: 0, stays: 0 };
   for (let i = 0; i < found.length; i += atOnce) {
     const some = found.slice(i, i + atOnce);
     const done = await concurrently(atOnce, some, async (s) => (run ? s.redrive() : undefined));
     shown.clear();
     for (const [n, { queue, cluster, subject, why, sentAtMs }] of some.entries()) {
-      if (json)
-        say(JSON.stringify({ sentAt: new Date(sentAtMs).toISOString(), cluster, queue, subject, why, ...(run && { redriven: done[n] === true }) }));
-      const fate = done[n] === undefined ? '' : done[n] ? ' → enqueued again' : ' → stays: it cannot be enqueued';
-      if (!json) say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate}`);
-      if (done[n]) redriven++;
+      if (json) say(JSON.stringify({ sentAt: new Date(sentAtMs).toISOString(), cluster, queue, subject, why, ...(done[n] && { fate: done[n] }) }));
+      const fate = done[n];
+      if (!json) say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate ? fateText[fate] : ''}`);
+      if (fate) fates[fate]++;
     }
     if (run) shown.update(Math.min(i + atOnce, found.length), found.length, 'messages');
   }
-  return redriven;
+  return fates;
 }
 
-function report({ found, redriven }: { readonly found: number; readonly redriven: number }, more: boolean, run: boolean, hub: string): void {
+function report({ found, enqueued, dropped }: Counts, more: boolean, run: boolean, hub: string): void {
   if (found === 0) say(`no parked work, dead letters or quarantined messages in ${hub}`);
-  else if (run) say(`${redriven} of ${found} enqueued again${more ? '; further messages are left: run the command again' : ''}`);
+  else if (run)
+    say(
+      `${enqueued} of ${found} enqueued again${dropped > 0 ? `, ${dropped} removed` : ''}${more ? '; further messages are left: run the command again' : ''}`,
+    );
   else say(`${found}${more ? ' and more' : ''} messages; --run enqueues them again`);
 }

@@ -2,7 +2,8 @@
  * Lists messages that were set aside, and redrives them. A worker may rightly drop a copy of an old message. A redrive therefore raises the service's
  * generation and sends a new wake-up. A second redrive is harmless.
  *
- * The sender of a message in a dead-letter queue was never checked. Such a message is redriven only if it is about the queue's own cluster.
+ * Nobody has checked a message in a dead-letter queue, neither its sender nor its cluster. It is redriven only if SQS itself has moved it there from the
+ * cluster's queue, and if it is about the queue's own cluster.
  */
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import { isDeregistered } from '#shared/clusters/mode.ts';
@@ -10,6 +11,7 @@ import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
+import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -34,9 +36,11 @@ export interface SetAsideMessage {
   readonly why: string;
   /** ms since the epoch. */
   readonly sentAtMs: number;
-  /** Takes it up again; false: it can't be, and stays. */
-  readonly redrive: () => Promise<boolean>;
+  readonly redrive: () => Promise<Fate>;
 }
+
+/** `dropped`: it is removed, because nothing depends on it any more. `stays`: it cannot be taken up. */
+export type Fate = 'enqueued' | 'dropped' | 'stays';
 
 export interface SetAside {
   readonly found: readonly SetAsideMessage[];
@@ -57,18 +61,24 @@ export async function listSetAside(deps: RedriveDeps, clusters: readonly string[
     const urls = record?.queues;
     if (!urls || isDeregistered(record)) return [];
     await deps.directory.know(cluster);
-    return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, cluster }));
+    return (await queuesOf(deps.sqs, urls)).map((q) => ({ ...q, owner: cluster }));
   });
   // Some may be shared by clusters.
   const distinct = new Map(queues.flat().map((q) => [q.url, q]));
   const room = { bytes: look.bytes };
-  const looks = await concurrently(16, [...distinct.values()], async ({ queue, url, cluster }) => {
-    const onProgress = (count: number): void => deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${cluster}` : queue, count);
+  const looks = await concurrently(16, [...distinct.values()], async (from) => {
+    const { queue, url, owner } = from;
+    const onProgress = (count: number): void => deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${owner}` : queue, count);
     const { messages, more } = await receiveAll(deps.sqs, url, look, room, deps.now, onProgress);
     const left = new Set(messages);
     const found = messages.map((message): SetAsideMessage => {
-      const aside = describe(deps, queue, url, message, cluster);
-      return { ...aside, redrive: async () => (await aside.redrive()) && (left.delete(message) || true) };
+      const aside = describe(deps, from, message);
+      const redrive = async (): Promise<Fate> => {
+        const fate = await aside.redrive();
+        if (fate !== 'stays') left.delete(message);
+        return fate;
+      };
+      return { ...aside, redrive };
     });
     return { found, more, release: () => release(deps.sqs, url, [...left]) };
   });
@@ -79,57 +89,67 @@ export async function listSetAside(deps: RedriveDeps, clusters: readonly string[
   };
 }
 
-async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly { readonly queue: SetAsideMessage['queue']; readonly url: string }[]> {
+interface Queue {
+  readonly queue: SetAsideMessage['queue'];
+  readonly url: string;
+  /** ARN of the queue whose messages SQS moves here. Undefined: it is no dead-letter queue. */
+  readonly movedFrom?: string;
+}
+
+async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly Queue[]> {
   return [
     { queue: 'parked', url: urls.parked },
     { queue: 'quarantine', url: urls.quarantine },
-    { queue: 'dead events', url: await deadLetterUrl(sqs, urls.events) },
-    { queue: 'dead syncs', url: await deadLetterUrl(sqs, urls.syncs) },
+    { queue: 'dead events', ...(await deadLettersOf(sqs, urls.events)) },
+    { queue: 'dead syncs', ...(await deadLettersOf(sqs, urls.syncs)) },
   ];
 }
 
 /** A dead-letter queue lies beside its source: the same address but for the name. */
-async function deadLetterUrl(sqs: SQSClient, url: string): Promise<string> {
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy'] }));
-  const arn = (JSON.parse(Attributes?.['RedrivePolicy'] ?? '{}') as { deadLetterTargetArn?: string }).deadLetterTargetArn;
+async function deadLettersOf(sqs: SQSClient, url: string): Promise<Required<Pick<Queue, 'url' | 'movedFrom'>>> {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy', 'QueueArn'] }));
+  const arn = (JSON.parse(Attributes['RedrivePolicy'] ?? '{}') as { deadLetterTargetArn?: string }).deadLetterTargetArn;
   if (!arn) throw new Error(`queue ${url} has no dead-letter queue`);
-  return `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`;
+  return { url: `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`, movedFrom: Attributes['QueueArn'] ?? '' };
 }
 
-const never = async (): Promise<boolean> => false;
+const never = async (): Promise<Fate> => 'stays';
 
 /** `owner`: the queue's cluster, or one of the clusters that share the queue. */
-function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: string, message: Message, owner: string): SetAsideMessage {
-  const sentAtMs = Number(message.Attributes?.['SentTimestamp'] ?? 0);
+function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & { readonly owner: string }, message: Message): SetAsideMessage {
+  const { SentTimestamp, DeadLetterQueueSourceArn } = message.Attributes ?? {};
+  const sentAtMs = Number(SentTimestamp ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
-  const wake = (cluster: string, namespace: string, service: string) => async (): Promise<boolean> => {
+  const wake = (cluster: string, namespace: string, service: string) => async (): Promise<Fate> => {
     const { syncs } = deps.directory.queues(cluster, undefined);
     await addWork(deps, syncs, cluster, [wakeNow(namespace, service)]);
     await remove();
-    return true;
+    return 'enqueued';
   };
-  const resend = (cluster: string, events: string) => async (): Promise<boolean> => {
-    if (deps.now() - sentAtMs < maxEventAgeMs) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
-    await remove();
-    return true;
-  };
+  const resend =
+    (cluster: string, events: string, { type }: EventsMessage) =>
+    async (): Promise<Fate> => {
+      // A new message of a heartbeat would look as young as the redrive.
+      const counts = type !== 'heartbeat' && deps.now() - sentAtMs < maxEventAgeMs;
+      if (counts) await deps.directory.queues(cluster, undefined).events.send([{ body: events }]);
+      await remove();
+      return counts ? 'enqueued' : 'dropped';
+    };
   /** A message in a queue that belongs to one cluster. */
-  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage =>
-    speaksFor === owner
-      ? { queue, cluster: owner, subject, why, sentAtMs, redrive }
-      : {
-          queue,
-          cluster: owner,
-          subject,
-          why: `it names cluster ${speaksFor} in the queue of ${owner}: not trusted`,
-          sentAtMs,
-          redrive: never,
-        };
+  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage => {
+    const distrust =
+      speaksFor !== owner
+        ? `it names cluster ${speaksFor} in the queue of ${owner}`
+        : DeadLetterQueueSourceArn !== movedFrom
+          ? 'somebody sent it to the dead-letter queue, to which only SQS moves messages'
+          : undefined;
+    return { queue, cluster: owner, subject, why: distrust ? `${distrust}: not trusted` : why, sentAtMs, redrive: distrust ? never : redrive };
+  };
   try {
     if (queue === 'dead events') {
       const m = parseEventsMessage(body);
-      return dead(m.cluster, subjectOf(m), 'ingest failed with it fifty times', resend(owner, body));
+      return dead(m.cluster, subjectOf(m), 'ingest failed with it fifty times', resend(owner, body, m));
     }
     if (queue === 'dead syncs') {
       const m = readWakeUp(body);
@@ -150,20 +170,21 @@ function describe(deps: RedriveDeps, queue: SetAsideMessage['queue'], url: strin
   }
 
   /** A message that could not be read then may be readable now, by a newer version. */
-  function readable(from: string | undefined, original: string, cluster: string): () => Promise<boolean> {
+  function readable(from: string | undefined, original: string, cluster: string): () => Promise<Fate> {
     try {
       if (from !== 'events') {
         const m = readWakeUp(original);
         return m.cluster === cluster ? wake(cluster, m.namespace, m.service) : never;
       }
-      return parseEventsMessage(original).cluster === cluster ? resend(cluster, original) : never;
+      const m = parseEventsMessage(original);
+      return m.cluster === cluster ? resend(cluster, original, m) : never;
     } catch {
       return never;
     }
   }
 }
 
-function subjectOf(m: ReturnType<typeof parseEventsMessage>): string {
+function subjectOf(m: EventsMessage): string {
   return m.type === 'heartbeat'
     ? 'heartbeat'
     : `${m.type} of ${m.entries.length} ${m.kind}: ${m.entries

@@ -8,7 +8,7 @@ import { buildApp } from 'fauxqs';
 import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js';
 import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js';
 import { SnsStore } from '../../node_modules/fauxqs/dist/sns/snsStore.js';
-import { SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
+import { StoreWithSources } from './dead-letter-sources.ts';
 
 export interface Queues {
   readonly port: number;
@@ -28,6 +28,10 @@ export interface QueueDepth {
 export async function startQueues(port: number, dataDir: string): Promise<Queues> {
   const { stores, persistence } = openStores(dataDir);
   const app = buildApp({ logger: false, stores: stores as never });
+  app.addHook('preSerialization', async (_request, _reply, answer) => {
+    stores.sqsStore.tellSources(answer);
+    return answer;
+  });
   const address = new URL(await app.listen({ host: '127.0.0.1', port }));
   return {
     port: Number(address.port),
@@ -51,19 +55,25 @@ interface Queue {
 interface Store {
   persistence?: Persistence;
   allQueues(): Iterable<Queue>;
+  tellSources(answer: unknown): void;
   shutdown(): void;
 }
 interface Persistence {
   readonly db: DatabaseSync;
-  loadSqsAndSns(sqs: Store, sns: Store): void;
+  loadSqsAndSns(sqs: Store, sns: SnsStore): void;
+  updateMessageReady(messageId: string): void;
   close(): void;
 }
 
 function openStores(dataDir: string) {
-  const stores = { sqsStore: new SqsStore() as unknown as Store, snsStore: new SnsStore() as unknown as Store, s3Store: new S3Store() };
   const persistence = new PersistenceManager(dataDir) as unknown as Persistence;
+  const sqsStore = new StoreWithSources(persistence.db) as unknown as Store;
+  const stores = { sqsStore, snsStore: new SnsStore(), s3Store: new S3Store() };
   // The data survives the end of this process at any moment, but not a crash of the machine. With the default every message would wait for the disk.
   persistence.db.exec('PRAGMA synchronous = OFF');
+  // Its own statement also takes the receive count away, which the table requires, and so loses each message whose visibility timeout is set to 0.
+  const makeReady = persistence.db.prepare('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?');
+  persistence.updateMessageReady = (messageId) => void makeReady.run(messageId);
   persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore);
   stores.sqsStore.persistence = persistence;
   for (const queue of stores.sqsStore.allQueues()) queue.persistence = persistence;

@@ -2,12 +2,31 @@
 import { describe, expect, it } from 'vitest';
 import type { SourceQueue } from '#shared/queue/port.ts';
 
+interface ReceivedMessage {
+  readonly body: string;
+  readonly receiptHandle: string;
+  readonly receiveCount: number;
+  /** ms since the epoch. */
+  readonly sentAtMs: number;
+}
+
+interface DeadLetter {
+  readonly body: string;
+  readonly sentAtMs: number;
+  /** The queue that it was moved from. */
+  readonly movedFrom: string | undefined;
+}
+
 export interface QueueUnderTest {
   /** An empty queue: visibility 2 s, redrive after 2 receives. */
   readonly queue: SourceQueue;
-  receive(max: number): Promise<readonly { readonly body: string; readonly receiptHandle: string; readonly receiveCount: number }[]>;
+  /** As the driver names it. */
+  readonly name: string;
+  receive(max: number): Promise<readonly ReceivedMessage[]>;
   delete(receiptHandle: string): Promise<void>;
-  receiveDead(): Promise<readonly string[]>;
+  receiveDead(): Promise<readonly DeadLetter[]>;
+  /** Sends to the dead-letter queue itself. */
+  sendDead(body: string): Promise<unknown>;
   /** Lets so much time pass. */
   elapse(ms: number): Promise<unknown>;
 }
@@ -75,7 +94,35 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       expect(await q.receive(10)).toMatchObject([{ body: 'poison', receiveCount: 2 }]);
       await q.elapse(2_050);
       expect(await q.receive(10)).toEqual([]);
-      expect(await q.receiveDead()).toEqual(['poison']);
+      expect((await q.receiveDead()).map(({ body }) => body)).toEqual(['poison']);
+    });
+
+    it.concurrent('a message keeps the time at which it was sent, through its delay and however often it comes back', async () => {
+      const q = await make();
+      await q.queue.send([{ body: 'at once' }, { body: 'delayed', delaySeconds: 2 }]);
+      const [first] = await q.receive(10);
+      await q.elapse(2_050);
+      const { 'at once': again, delayed } = Object.fromEntries((await q.receive(10)).map(({ body, ...message }) => [body, message]));
+      expect(again).toMatchObject({ receiveCount: 2, sentAtMs: first?.sentAtMs });
+      expect(Math.abs((delayed?.sentAtMs ?? 0) - (first?.sentAtMs ?? 0))).toBeLessThan(1_000);
+    });
+  });
+}
+
+/** What SQS says of a message in a dead-letter queue (DeadLetterQueueSourceArn, SentTimestamp). */
+export function deadLetterContract(driver: string, make: () => Promise<QueueUnderTest>): void {
+  describe(`dead letters on ${driver}`, () => {
+    it.concurrent('a dead letter names the queue that it was moved from and keeps its time; a message that was sent there names none', async () => {
+      const q = await make();
+      await q.queue.send([{ body: 'poison' }]);
+      const [first] = await q.receive(10);
+      for (const left of [1, 0]) {
+        await q.elapse(2_050);
+        expect(await q.receive(10)).toHaveLength(left);
+      }
+      await q.sendDead('forged');
+      const dead = Object.fromEntries((await q.receiveDead()).map(({ body, ...message }) => [body, message]));
+      expect(dead).toMatchObject({ poison: { movedFrom: q.name, sentAtMs: first?.sentAtMs }, forged: { movedFrom: undefined } });
     });
   });
 }

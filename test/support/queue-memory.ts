@@ -9,6 +9,8 @@ export interface ReceivedMessage {
   /** ms since the epoch. */
   readonly sentAtMs: number;
   readonly firstReceivedAt: number;
+  /** Name of the queue that this dead letter was moved from. Undefined: it was sent here. */
+  readonly movedFrom: string | undefined;
 }
 
 export interface WaitingMessage {
@@ -52,9 +54,10 @@ interface Message {
   inFlight: boolean;
   /** Breaks ties of visibleAt. */
   order: number;
+  readonly movedFrom?: string;
 }
 
-/** How one memory queue hands a message to another: redrive keeps its id and its sent time. */
+/** How one memory queue hands a message to its dead-letter queue, which keeps the message's id and sent time. */
 const adopt = Symbol('adopt');
 type Adopting = MemoryQueue & { [adopt](message: Message): void };
 
@@ -89,15 +92,15 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
         message.receiveCount++;
         if (redrive && message.receiveCount > redrive.maxReceiveCount) {
           messages.delete(message.messageId);
-          (redrive.to as Adopting)[adopt](message);
+          (redrive.to as Adopting)[adopt]({ ...message, movedFrom: name });
           continue;
         }
         message.firstReceivedAt ??= now();
         message.visibleAt = now() + visibilitySeconds * 1000;
         message.inFlight = true;
         message.order = counter++;
-        const { messageId, body, receiveCount, sentAtMs, firstReceivedAt } = message;
-        received.push({ messageId, receiptHandle: `${messageId}@${receiveCount}`, body, receiveCount, sentAtMs, firstReceivedAt });
+        const { messageId, body, receiveCount, sentAtMs, firstReceivedAt, movedFrom } = message;
+        received.push({ messageId, receiptHandle: `${messageId}@${receiveCount}`, body, receiveCount, sentAtMs, firstReceivedAt, movedFrom });
       }
       return received;
     },

@@ -50,6 +50,13 @@ export async function localHub() {
     async put(cluster: string, queue: QueueName, body: string): Promise<void> {
       await sqs.send(new SendMessageCommand({ QueueUrl: urls.get(cluster)?.[queue], MessageBody: body }));
     },
+    /** Sends it to a cluster's queue, whose receivers fail until SQS moves it to the dead-letter queue. */
+    async letDie(cluster: string, queue: 'events' | 'syncs', body: string): Promise<void> {
+      const QueueUrl = urls.get(cluster)?.[queue];
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+      const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 0 });
+      while ((await sqs.send(receive)).Messages !== undefined);
+    },
     /** How many messages are in the queue, in flight or not. */
     async depth(cluster: string, queue: QueueName): Promise<number> {
       const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.get(cluster)?.[queue], AttributeNames: ['All'] }));
