@@ -57,6 +57,7 @@ interface Reported {
 
 async function reportAll(run: SweepRun): Promise<Reported> {
   const { deps } = run;
+  deps.metrics.put('Sweeps', 1);
   const clusters = rotated(await listClusters(deps.table), deps.now()).map((id) => ({ id }));
   const records: ClusterRecord[] = [];
   const overdue = new Map<string, readonly WakeUp[]>();

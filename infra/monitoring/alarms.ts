@@ -29,12 +29,14 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     threshold: 0,
     meaning: 'a cluster was restored, or created again under the same id',
   }),
-  // Sweep reads each secret once an hour.
+  // Sweep reads each secret once an hour, in a minute of the cluster's own. A run that begins a second early or late may miss that minute.
   on('CredentialsEnd', 'CredentialExpires', 'Minimum', {
     severity: 'ticket',
     is: '<',
     threshold: 7,
     periodMinutes: 60,
+    periods: 2,
+    datapoints: 1,
     meaning: 'the credentials in the secret of a cluster end within a week',
   }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {

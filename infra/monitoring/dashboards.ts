@@ -75,6 +75,7 @@ export const fleetDashboard: Dashboard = {
           of('SilentRelays', 'Sum', 'relay silent'),
           of('OpenCircuits', 'Sum', 'circuit open'),
           of('GateClosed', 'Sum', 'first lists missing'),
+          of('Sweeps', 'Sum', 'runs of sweep'),
         ]),
       ],
     },

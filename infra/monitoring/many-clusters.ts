@@ -2,8 +2,9 @@
  * States that a cluster may be in for a while. They page only when more clusters are in one than maintenance explains: more than two, and more than one in
  * twenty. In a fleet of up to three clusters these are all of them.
  *
- * Each sweep publishes one value a cluster, 1 or 0. The sum of a minute is therefore the number of clusters in the state, and its sample count is the size
- * of the fleet. The alarm counts clusters that other apps deploy too.
+ * Each sweep publishes one value a cluster, 1 or 0. The sum of a sweep is therefore the number of clusters in the state, and its sample count is the size
+ * of the fleet. A minute usually has one sweep. The schedule is not exact to the second, so it may have two or none. The alarm counts clusters that other
+ * apps deploy too.
  */
 import { Duration } from 'aws-cdk-lib';
 import { Alarm as CloudWatchAlarm, ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -28,8 +29,8 @@ export const manyClusters: readonly ManyClusters[] = [
   { id: 'ManyGatesClosed', metric: 'GateClosed', periods: 12, datapoints: 10, meaning: 'the first lists of many clusters do not get complete' },
 ];
 
-/** 1 while too many clusters are in the state. */
-const tooMany = 'IF((affected > 2 AND affected > known / 20) OR affected == known, 1, 0)';
+/** 1 while too many clusters are in the state. A version before the metric `sweeps` counts as one sweep a minute. */
+const tooMany = 'IF((affected > 2 * FILL(sweeps, 1) AND affected > known / 20) OR affected == known, 1, 0)';
 
 export function makeManyAlarm(scope: Construct, { id, metric, meaning, ...when }: ManyClusters, sources: MetricSources, topics: AlarmTopics) {
   const period = Duration.minutes(1);
@@ -37,7 +38,11 @@ export function makeManyAlarm(scope: Construct, { id, metric, meaning, ...when }
   const made = new CloudWatchAlarm(scope, id, {
     metric: new MathExpression({
       expression: tooMany,
-      usingMetrics: { affected, known: affected.with({ statistic: 'SampleCount' }) },
+      usingMetrics: {
+        affected,
+        known: affected.with({ statistic: 'SampleCount' }),
+        sweeps: metricOf({ metric: 'Sweeps', statistic: 'Sum' }, sources, period),
+      },
       label: 'too many clusters',
       period,
     }),

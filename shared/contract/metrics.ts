@@ -54,6 +54,7 @@ export const metrics = {
   ShadowDifferences: { unit: 'Count', help: 'services with a confirmed difference between their endpoints and ours' },
   Drift: { unit: 'Count', help: 'objects in which a list or the API server differed so much that the snapshot was in doubt' },
   SweepResends: { unit: 'Count', help: 'services woken by sweep because their work was overdue' },
+  Sweeps: { unit: 'Count', help: 'runs of sweep that report the clusters' },
   OldestDirtyAge: { unit: 'Seconds', help: 'age of the oldest overdue work' },
   RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the relay sent the last heartbeat that ingest has handled' },
   SilentRelays: { unit: 'Count', help: '1 for a cluster whose relay is silent, 0 for any other cluster; no value for a paused cluster' },

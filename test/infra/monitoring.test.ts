@@ -284,16 +284,27 @@ describe('alarms', () => {
       ),
     );
     const Metric = { Namespace: metricsNamespace, MetricName: metric };
-    expect(stats).toEqual({ affected: { Metric, Period: 60, Stat: 'Sum' }, known: { Metric, Period: 60, Stat: 'SampleCount' } });
+    expect(stats).toEqual({
+      affected: { Metric, Period: 60, Stat: 'Sum' },
+      known: { Metric, Period: 60, Stat: 'SampleCount' },
+      sweeps: { Metric: { Namespace: metricsNamespace, MetricName: 'Sweeps' }, Period: 60, Stat: 'Sum' },
+    });
     const { Expression } = (Metrics as { Expression?: string }[]).find((m) => m.Expression)!;
     // CloudWatch's IF is a ternary.
     const text = Expression!.replaceAll(' AND ', ' && ').replaceAll(' OR ', ' || ');
-    const tooMany = new Function('affected', 'known', `const IF = (c, a, b) => (c ? a : b); return ${text}`) as (
+    const functions = 'const IF = (c, a, b) => (c ? a : b); const FILL = (value, missing) => value ?? missing;';
+    const tooMany = new Function('affected', 'known', 'sweeps', `${functions} return ${text}`) as (
       affected: number,
       known: number,
+      sweeps: number | undefined,
     ) => number;
-    const maxOf = (known: number): number => Array.from({ length: known + 1 }, (_, n) => n).findLast((n) => tooMany(n, known) === 0)!;
-    expect([1, 2, 3, 4, 40, 100, 1000].map(maxOf)).toEqual([0, 1, 2, 2, 2, 5, 50]);
+    // A minute in which the schedule runs sweep twice has two values of each cluster.
+    for (const sweeps of [1, 2, undefined]) {
+      const values = sweeps ?? 1;
+      const maxOf = (clusters: number): number =>
+        Array.from({ length: clusters + 1 }, (_, n) => n).findLast((n) => tooMany(n * values, clusters * values, sweeps) === 0)!;
+      expect([1, 2, 3, 4, 40, 100, 1000].map(maxOf)).toEqual([0, 1, 2, 2, 2, 5, 50]);
+    }
   });
 
   it('alarms of a hub of constructs take a topic of the same app, whose ARN is known at the deploy alone', () => {
@@ -330,6 +341,13 @@ describe('alarms', () => {
       );
       expect({ everyMinutes, rings }).toEqual({ everyMinutes, rings: true });
     }
+  });
+
+  it('CredentialsEnd stays raised although a run of sweep misses the minute in which the secret is due', () => {
+    const { periodMinutes, periods, datapoints = periods } = ofHub.find(({ id }) => id === 'CredentialsEnd')!;
+    const hasValue = [true, true, false, true, true];
+    const isRaised = hasValue.map((_, hour) => hasValue.slice(Math.max(0, hour - periods + 1), hour + 1).filter(Boolean).length >= datapoints);
+    expect({ periodMinutes, isRaised }).toEqual({ periodMinutes: 60, isRaised: [true, true, true, true, true] });
   });
 
   it('alarms of parked and quarantined messages count arrivals, so remaining messages do not mask new ones', () => {

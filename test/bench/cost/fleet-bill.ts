@@ -97,8 +97,8 @@ const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clus
 /** One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of clusters: not a line of its own. */
 const hubOwn =
   (hubAlarms(1_000).length + refusals.length) * price.alarm +
-  // A window, and an alarm of many clusters, is an alarm on two metrics, and each of them is billed.
-  (burnRates.flatMap(({ windows }) => windows).length + manyClusters.length) * 2 * price.alarm +
+  // A window is an alarm on two metrics, an alarm of many clusters one on three, and each metric is billed.
+  (burnRates.flatMap(({ windows }) => windows).length * 2 + manyClusters.length * 3) * price.alarm +
   (burnRates.length + 1) * price.compositeAlarm +
   dashboards.length * price.dashboard;
 
