@@ -12,6 +12,7 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { markFirstListApplied, requestOwnList } from '#shared/clusters/first-lists.ts';
 import { servesFromSnapshot } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { handledAtMs } from '#shared/clusters/relay-state.ts';
 import {
   beginIncarnation,
   bindSession,
@@ -77,8 +78,8 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     return cluster.incarnation === 1 ? 'same' : 'late';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    // A cluster in shadow mode may never be reachable from here. The session is accepted if no known relay has sent a heartbeat since.
-    const stood = deps.now() - unbound.sinceMs > deps.limits.sweep.believedAfterMs && cluster.relay.heartbeatAtMs < unbound.sinceMs;
+    // A cluster in shadow mode may never be reachable from here. The session is accepted if no heartbeat of a known relay has come since.
+    const stood = deps.now() - unbound.sinceMs > deps.limits.sweep.believedAfterMs && handledAtMs(cluster.relay) < unbound.sinceMs;
     return !servesFromSnapshot(cluster) && stood ? 'new' : 'unknown';
   }
 }

@@ -47,6 +47,9 @@ function decodeAnnotated(text: string | undefined): AnnotatedServices | undefine
   return { valid, invalid };
 }
 
+/** When ingest handled the newest heartbeat, to the second. Its relay may be gone since: `heartbeatAtMs` has its age. */
+export const handledAtMs = ({ heartbeatAtMs, queueLagSeconds }: RelayState): number => heartbeatAtMs + queueLagSeconds * 1000;
+
 /** Changes by a heartbeat. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
   Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };

@@ -103,6 +103,11 @@ it.each<readonly [string, Partial<UnboundSession>, Live]>([
 it.each<readonly [string, object, number]>([
   ['a cluster in shadow mode is believed to be another one after a minute in which it cannot be asked', {}, 2],
   ['a cluster in shadow mode where Services opt in stays in doubt while it cannot be asked', { optIn: 'active' }, 1],
+  [
+    'a cluster in shadow mode stays in doubt while heartbeats of its known relay come, although they wait in the queue',
+    { heartbeatAt: 1_000_000 - 120_000, queueLag: 100 },
+    1,
+  ],
 ])('%s', async (_, set, incarnation) => {
   const { after } = await judged({ uid: 'other', sinceMs: 1_000_000 - 61_000 }, { away: true }, { mode: 'shadow', ...set });
   expect(after.incarnation).toBe(incarnation);
