@@ -26,6 +26,12 @@ export const credentialsClientConfig = {
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true, httpsAgent },
 };
 
+/**
+ * For every client of SQS. The SDK would take the host of a queue's URL as the endpoint, against AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT and
+ * AWS_ENDPOINT_URL_SQS.
+ */
+export const sqsEndpoint = { useQueueUrlAsEndpoint: false };
+
 /** For signatures. The SDK's own class passes a key's bytes to Node, which takes four times as long for bytes as for a key object. */
 class Sha256 {
   readonly #hash;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { forFrequentCalls, frequentCallConfig, httpsAgent } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig, httpsAgent, sqsEndpoint } from '#shared/aws-client-config.ts';
 import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -29,6 +29,7 @@ try {
   const sqs = forFrequentCalls(
     new SQSClient({
       ...frequentCallConfig,
+      ...sqsEndpoint,
       maxAttempts: 2,
       requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true, httpsAgent },
     }),

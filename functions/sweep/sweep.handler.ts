@@ -5,14 +5,14 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { Context } from 'aws-lambda';
-import { awsClientConfig, credentialsClientConfig } from '#shared/aws-client-config.ts';
+import { awsClientConfig, credentialsClientConfig, sqsEndpoint } from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { clusterApis } from '#shared/hub-cluster-apis.ts';
 import { hubFunction } from '#shared/hub-function.ts';
 import { sweep } from './sweep.ts';
 
 const dynamodb = new DynamoDBClient(awsClientConfig);
-const hub = hubFunction('sweep', dynamodb, new SQSClient(awsClientConfig));
+const hub = hubFunction('sweep', dynamodb, new SQSClient({ ...awsClientConfig, ...sqsEndpoint }));
 const clients = { dynamodb, sts: new STSClient(credentialsClientConfig), secrets: new SecretsManagerClient(credentialsClientConfig) };
 const { metrics } = hub.deps;
 const deps = {

@@ -32,6 +32,7 @@ beforeEach(async () => {
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
       NODE_NO_WARNINGS: '1',
       // As in the relay's pod (infra/relay/manifest.ts).
       NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128',

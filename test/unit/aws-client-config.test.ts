@@ -4,13 +4,15 @@ import { globSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterEach, expect, it } from 'vitest';
-import { awsClientConfig, credentialsClientConfig, forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, expect, it, vi } from 'vitest';
+import { awsClientConfig, credentialsClientConfig, forFrequentCalls, frequentCallConfig, sqsEndpoint } from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
+  vi.unstubAllEnvs();
 });
 
 it.each(Object.entries({ awsClientConfig, frequentCallConfig, credentialsClientConfig }))(
@@ -82,6 +84,10 @@ it('a client for frequent calls signs as the client of the SDK does, each time w
   }
 });
 
+/** As "file: name arguments". */
+const clientsIn = (files: string): readonly string[] =>
+  globSync(files).flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/new (\w+Client)\(([^)]*)\)/g)].map((m) => `${file}: ${m[1]} ${m[2]}`));
+
 const dateOf = (basic = ''): Date => new Date(basic.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
 
 it('all tries of a call together end before the function is stopped, and those for credentials before a call to a cluster would', () => {
@@ -91,9 +97,35 @@ it('all tries of a call together end before the function is stopped, and those f
 });
 
 it('no function has a client of the SDK without time-outs', () => {
-  const clients = globSync('functions/**/*.ts').flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/new \w+Client\(([^)]*)\)/g)].map((m) => `${file}: ${m[1]}`),
-  );
+  const clients = clientsIn('functions/**/*.ts');
   expect(clients.length).toBeGreaterThan(8);
-  expect(clients.filter((c) => !/: (frequentCallConfig|awsClientConfig|credentialsClientConfig)$|requestTimeout/.test(c))).toEqual([]);
+  expect(clients.filter((c) => !/\b(frequentCallConfig|awsClientConfig|credentialsClientConfig|requestTimeout)\b/.test(c))).toEqual([]);
+});
+
+it.each([
+  ['AWS_USE_FIPS_ENDPOINT', 'true', 'sqs-fips.us-east-1.amazonaws.com'],
+  ['AWS_USE_DUALSTACK_ENDPOINT', 'true', 'sqs.us-east-1.api.aws'],
+  ['AWS_ENDPOINT_URL_SQS', 'https://vpce-1.sqs.us-east-1.vpce.amazonaws.com', 'vpce-1.sqs.us-east-1.vpce.amazonaws.com'],
+  ['AWS_REGION', 'us-east-1', 'sqs.us-east-1.amazonaws.com'],
+])('a client of SQS follows %s, whatever host its queue’s URL has', async (name, value, hostname) => {
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  vi.stubEnv(name, value);
+  const asked: string[] = [];
+  const requestHandler = {
+    handle: (request: { readonly hostname: string }): Promise<never> => {
+      asked.push(request.hostname);
+      return Promise.reject(new Error('enough'));
+    },
+  };
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint, requestHandler, credentials, maxAttempts: 1 }));
+  const QueueUrl = 'https://sqs.us-east-1.amazonaws.com/111122223333/events';
+  await expect(client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'm' }))).rejects.toThrow('enough');
+  expect(asked).toEqual([hostname]);
+});
+
+it('every client of SQS takes its endpoint from its configuration, and not from a queue’s URL', () => {
+  const clients = clientsIn('{functions,infra}/**/*.ts').filter((c) => c.includes('SQSClient'));
+  expect(clients.length).toBeGreaterThan(4);
+  expect(clients.filter((c) => !/\bsqsEndpoint\b|\bendpoint:/.test(c))).toEqual([]);
 });
