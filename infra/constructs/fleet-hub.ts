@@ -103,6 +103,8 @@ export class FleetHub extends Construct implements IFleetHub {
         const roleName = roleNameOf(hub.name, Stack.of(this).region, `${stage}-rollout`);
         new Rollout(this, id, { roleName, live: this[stage].live, rollBackOn: rollBackOn(alarm, 'MessagesFail') });
       }
+      // One shift after the other. If both ran and one failed, CloudFormation would roll back while CodeDeploy still shifts the other, and get stuck.
+      this.sync.live.node.addDependency(this.ingest.live);
     }
 
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);

@@ -132,7 +132,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     { ...errors, function: 'sync' },
     { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
   ),
-  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of a deploy.
+  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of its function's shift.
   onSource(
     'NewIngestFails',
     { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'ingest', statistic: 'Sum' },

@@ -190,6 +190,11 @@ describe('a new version of ingest and sync', () => {
     expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
   });
 
+  it('a new version of sync takes over after that of ingest, so that a failed shift meets no other one under way', () => {
+    const [ingest] = Object.keys(hubTemplate.findResources('AWS::Lambda::Alias')).filter((key) => key.startsWith('Ingest'));
+    expect(aliasOf(hubTemplate, 'Sync')['DependsOn']).toContain(ingest);
+  });
+
   it('a new version of ingest and sync is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
     const [alarm] = Object.values(
       hubTemplate.findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') } }),
