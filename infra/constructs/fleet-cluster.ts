@@ -18,6 +18,7 @@ import type { Manifest } from '#infra/relay/manifest-yaml.ts';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
 import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
+import { tagOwner } from '#infra/stages/owner-tags.ts';
 import { Registration } from '#infra/stages/register-stage.ts';
 import { RelayIdentity } from '#infra/stages/relay-identity.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
@@ -93,6 +94,7 @@ export class FleetCluster extends Construct {
     this.queues = queues;
     this.relayRoleArn = relay.roleArn;
     this.alarms = this.#watch(cluster, hub, queues);
+    tagOwner(this, settings.name, cluster.id);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
     new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });

@@ -17,6 +17,7 @@ import { onlyThese } from '#infra/stages/cluster-queues.ts';
 import { DeadLetters } from '#infra/stages/dead-letters.ts';
 import type { Network } from '#infra/stages/function.ts';
 import { Ingest } from '#infra/stages/ingest-stage.ts';
+import { tagOwner } from '#infra/stages/owner-tags.ts';
 import { Register } from '#infra/stages/register-stage.ts';
 import { newVersionOf, Rollout } from '#infra/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/stages/snapshot-table.ts';
@@ -107,6 +108,8 @@ export class FleetHub extends Construct implements IFleetHub {
       this.sync.live.node.addDependency(this.ingest.live);
     }
 
+    tagOwner(this, hub.name);
+    tagOwner(this.table, hub.name);
     saveQueries(this, hub.name, (role) => this[role].function.fn.logGroup.logGroupName);
     this.#putOut();
     if (props.name === undefined) new CfnOutput(this, 'Name', { value: name });

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Annotations, Duration } from 'aws-cdk-lib';
 import { type AlarmBase, Alarm as CloudWatchAlarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
@@ -27,6 +27,15 @@ export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: Pick<Hub
     // Path in the package, and in a checkout.
     runbookUrl: runbookUrl ?? 'docs/runbook.md',
   };
+}
+
+/** An alarm without an action changes its colour in a console that nobody looks at. */
+export function warnOfSilence(scope: Construct, { bySeverity }: AlarmTopics): void {
+  for (const severity of ['page', 'ticket'] as const) {
+    if (bySeverity[severity]) continue;
+    const text = `alarms.${severity}TopicArn is missing, so nobody hears of alarms with the severity ${severity} (docs/monitoring.md)`;
+    Annotations.of(scope).addWarningV2(`fleet-endpoints:alarms-without-${severity}-topic`, text);
+  }
 }
 
 export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, topics: AlarmTopics): CloudWatchAlarm {

@@ -1,7 +1,7 @@
 import { AlarmRule, AlarmState, CompositeAlarm, type Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
-import { type Alarms, alarmTopicsOf, describe, makeAlarm } from './alarm-topics.ts';
+import { type Alarms, alarmTopicsOf, describe, makeAlarm, warnOfSilence } from './alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
 import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
 import { fleetDashboard } from './dashboards.ts';
@@ -25,6 +25,7 @@ export class Monitoring extends Construct {
     this.dashboards = { fleet: drawDashboard(this, hub, fleetDashboard, sources), cluster: drawClusterDashboard(this, hub, sources) };
 
     const topics = alarmTopicsOf(this, hub);
+    warnOfSilence(this, topics);
     const all = hubAlarms(hub.lambdaConcurrencyLimit);
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
     const burns = burnRates.map((burn) => ({ ...burn, alarm: makeBurnAlarm(this, burn, sources, topics) }));
