@@ -10,7 +10,7 @@ const stuckAfterMs = 600_000;
  * Every pod of a cluster may reach the port. A kubelet and a Prometheus need a few connections with short requests, and no longer for one than the
  * kubelet waits (manifest.ts).
  */
-const bounds = { maxHeaderSize: 4_096, headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000, keepAliveTimeout: 5_000 };
+const bounds = { maxHeaderSize: 4_096, headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 const maxConnections = 256;
 
 /**
