@@ -66,14 +66,14 @@ export async function recordRead(table: Table, { id, incarnation }: ClusterIncar
 /** Saves the changes. Resolves to false if a newer heartbeat is recorded already, or the next incarnation has begun. */
 export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<boolean> {
   const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } = heard;
-  const set: { [attribute: string]: number | string } = {
-    [attributes.heartbeatAtMs]: heartbeatAtMs,
-    [attributes.queueLagSeconds]: queueLagSeconds,
-    [attributes.clockAheadSeconds]: clockAheadSeconds,
-  };
+  const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
+  // Both are usually 0, and then absent: the record is to stay within the kilobyte of one write unit.
+  if (queueLagSeconds !== 0) set[attributes.queueLagSeconds] = queueLagSeconds;
+  if (clockAheadSeconds !== 0) set[attributes.clockAheadSeconds] = clockAheadSeconds;
+  const remove = [attributes.queueLagSeconds, attributes.clockAheadSeconds].filter((attribute) => !(attribute in set));
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   if (annotated) set[attributes.annotated] = `${annotated.valid} ${annotated.invalid}`;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   const isNewer = absentOr(attributes.heartbeatAtMs, '<', heartbeatAtMs);
-  return (await table.update(metaKey(id), { set }, { all: [isIncarnation(incarnation), isNewer] })) !== undefined;
+  return (await table.update(metaKey(id), { set, remove }, { all: [isIncarnation(incarnation), isNewer] })) !== undefined;
 }

@@ -28,6 +28,14 @@ it('a heartbeat of a quarter of an hour ago counts as of then, and shows how lon
   expect(await relayOf(hub)).toMatchObject({ heartbeatAtMs: sentAtMs, queueLagSeconds: 900, clockAheadSeconds: 0 });
 });
 
+it('a queue that keeps up and a clock that is right again end what an earlier heartbeat has shown', async () => {
+  const hub = await ingestHub();
+  await beat(hub, { sentAtMs: hub.clock.now - 60_000, relayClockAheadMs: 5_000 });
+  expect(await relayOf(hub)).toMatchObject({ queueLagSeconds: 60, clockAheadSeconds: 5 });
+  await beat(hub, { sentAtMs: hub.clock.now });
+  expect(await relayOf(hub)).toMatchObject({ queueLagSeconds: 0, clockAheadSeconds: 0 });
+});
+
 it('an older heartbeat that comes later changes nothing', async () => {
   const hub = await ingestHub();
   await beat(hub, { sentAtMs: hub.clock.now, readUpTo: { Service: '100' } });
