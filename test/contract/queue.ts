@@ -109,7 +109,7 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
   });
 }
 
-/** What SQS says of a message in a dead-letter queue (DeadLetterQueueSourceArn, SentTimestamp). */
+/** What SQS says of a message in a dead-letter queue (DeadLetterQueueSourceArn, SentTimestamp). ElasticMQ does not name the source. */
 export function deadLetterContract(driver: string, make: () => Promise<QueueUnderTest>): void {
   describe(`dead letters on ${driver}`, () => {
     it.concurrent('a dead letter names the queue that it was moved from and keeps its time; a message that was sent there names none', async () => {
