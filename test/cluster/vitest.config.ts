@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts'],
     maxConcurrency: 12,
-    testTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     hookTimeout: 15 * 60_000,
     // One control plane at a time: two would only slow each other down.
     fileParallelism: false,

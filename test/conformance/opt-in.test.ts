@@ -7,7 +7,7 @@ import { besideBuiltIn, play } from './play.ts';
 import { applyRules } from './rules.ts';
 import type { Vector } from './vector.ts';
 
-describe('services that opt in get the slices that the upstream controller of v1.37.2 wrote for that selector', { timeout: 60_000 }, () => {
+describe('services that opt in get the slices that the upstream controller of v1.37.2 wrote for that selector', () => {
   it.each([...byFamily()])('%s', async (_, vectors) => {
     for (const asRecorded of vectors) {
       const { vector } = optedIn(asRecorded);

@@ -33,7 +33,7 @@ export interface SuiteOptions {
  * proves its expectations.
  */
 export function e2eSuite({ name, connect }: SuiteOptions): void {
-  describe(name, { concurrent: true, timeout: 60_000 }, () => {
+  describe(name, { concurrent: true, timeout: 300_000 }, () => {
     const run = randomBytes(3).toString('hex');
     const nodes = [`node-a-${run}`, `node-b-${run}`] as const;
     let cluster: ApiUnderTest | undefined;

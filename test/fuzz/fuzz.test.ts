@@ -5,7 +5,7 @@ import { doors } from './doors.ts';
 import { fuzzDoor } from './fuzz-door.ts';
 
 /** About half a second of one core for each door. `.ci/run` goes on with other seeds; `npm run fuzz` runs as many as you like. */
-it.each(doors.map((door) => [door.name, door] as const))('the door %s accepts or refuses any input', { timeout: 60_000 }, async (name, door) => {
+it.each(doors.map((door) => [door.name, door] as const))('the door %s accepts or refuses any input', async (name, door) => {
   expect(await fuzzDoor(door, { seed: 1 }), `npm run fuzz -- --door ${name} --seed 1`).toBeUndefined();
 });
 

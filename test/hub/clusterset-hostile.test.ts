@@ -61,7 +61,7 @@ it('entries of a newer version’s kind change nothing, and runs leave them', as
   expect(await world.table.get(theirs)).toEqual(theirs);
 });
 
-it('names of a set are found without the texts of their exports', { timeout: 60_000 }, async () => {
+it('names of a set are found without the texts of their exports', async () => {
   const world = await SetWorld.start({ a: importer(), b: hostile, c: exporter('10.3.0') });
   await world.pass(60);
   for (let i = 0; i < 100; i += 20) {
@@ -84,7 +84,7 @@ it('names of a set are found without the texts of their exports', { timeout: 60_
   expect(most()).toBeLessThan(100_000);
 });
 
-it('sweep has little data of a silent relay in memory at once', { timeout: 60_000 }, async () => {
+it('sweep has little data of a silent relay in memory at once', async () => {
   const world = await SetWorld.start({ a: importer(), b: hostile, c: exporter('10.3.0') });
   await world.pass(60);
   const spec = { exportedAnnotations: { a: 'a'.repeat(255_000) } };
@@ -130,9 +130,7 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
   });
 });
 
-it('an exporter that changes many names all the time wakes its importers within a budget, and each change comes in the end', {
-  timeout: 120_000,
-}, async () => {
+it('an exporter that changes many names all the time wakes its importers within a budget, and each change comes in the end', async () => {
   const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, wakesOfNamespace: 50 } };
   const world = await SetWorld.start({ a: importer(), b: { ...hostile, precedence: 'oldest' }, other: importer({ set: 'other' }) }, limits);
   await world.pass(60);

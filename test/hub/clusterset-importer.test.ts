@@ -341,9 +341,7 @@ it('a storm of imports takes a part of a worker: four runs at once', async () =>
   expect(running.most).toBe(4);
 });
 
-it('a storm of imports leaves a worker to the services of the cluster: the imports beyond a budget wait for their turn', {
-  timeout: 60_000,
-}, async () => {
+it('a storm of imports leaves a worker to the services of the cluster: the imports beyond a budget wait for their turn', async () => {
   const names = Array.from({ length: 300 }, (_, i) => `web-${i}`);
   const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } };
@@ -515,7 +513,7 @@ describe('an import with more endpoints than the most (MC-59)', () => {
     await world.pass(120);
     expect(seen(world, 'c').filter((s) => s.endsWith('true'))).toHaveLength(3);
     expect(seen(world)).toHaveLength(5000);
-  }, 60_000);
+  });
 
   it('an import with too many endpoints has a fair share of each cluster, and the conditions of import and exports name the clusters', async () => {
     const ids = Array.from(
@@ -532,7 +530,7 @@ describe('an import with more endpoints than the most (MC-59)', () => {
     for (let i = 0; i < 51; i++) world.of('x59').store.remove('Pod', 'shop', `web-${i}`);
     await world.pass(60);
     expect(condition(world, 'x10', 'Ready')).toMatchObject({ status: 'True', message: '' });
-  }, 60_000);
+  });
 });
 
 describe('an importer whose namespace takes no imports', () => {

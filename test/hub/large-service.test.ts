@@ -40,7 +40,7 @@ const endpointsOf = ({ world }: SmallCluster): Endpoints => world.store.get('End
 const addressesOf = (small: SmallCluster): number =>
   (endpointsOf(small).subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0);
 
-describe('a Service with 230 KB of labels', { timeout: 60_000 }, () => {
+describe('a Service with 230 KB of labels', () => {
   const text = random();
   const labels = (bytes: number): { readonly [key: string]: string } =>
     Object.fromEntries(Array.from({ length: Math.ceil(bytes / 132) }, () => [text(63), text(63)]));
@@ -65,7 +65,7 @@ describe('a Service with 230 KB of labels', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a Service of 2,050 ports whose 6 pods have other target ports each', { timeout: 60_000 }, () => {
+describe('a Service of 2,050 ports whose 6 pods have other target ports each', () => {
   const text = random();
   const ports = Array.from({ length: 2_050 }, (_, i) => ({
     name: `${text(58)}${String(i).padStart(5, '0')}`,

@@ -15,7 +15,7 @@ afterEach(async () => {
   await api.close();
 });
 
-const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
+const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
 const anExport: FakeObject = { kind: 'ServiceExport', metadata: { namespace: 'shop', name: 'web' }, spec: {} };
 const isSent = (kind: ClustersetKind, key: string) => run.state(kind).has(key);
 const isWatched = (plural: string) => (api.watches.get(plural)?.size ?? 0) > 0;

@@ -15,7 +15,7 @@ afterEach(async () => {
   await api.close();
 });
 
-const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 10_000, interval: 5 });
+const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
 /** Longer than a test, so arriving heartbeats have not waited for it. */
 const limits = { heartbeatMs: 10_000_000 };
 

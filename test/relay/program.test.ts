@@ -50,7 +50,7 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Line));
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const line = (message: string) =>
-    vi.waitFor(() => lines.find((l) => l['message'] === message) ?? expect.fail(`no line says ${message}`), { timeout: 10_000, interval: 10 });
+    vi.waitFor(() => lines.find((l) => l['message'] === message) ?? expect.fail(`no line says ${message}`), { timeout: 120_000, interval: 10 });
   return { child, lines, code, line };
 }
 
@@ -87,7 +87,8 @@ it('without its queue the relay is alive but not ready, reports this in metrics,
   const before = Date.now();
   child.kill('SIGTERM');
   expect(await code).toBe(0);
-  expect(Date.now() - before).toBeLessThan(6_000);
+  // Then the kubelet kills it.
+  expect(Date.now() - before).toBeLessThan(30_000);
 });
 
 it('it takes credentials from a helper beside it that serves them as an instance does', async () => {
@@ -118,7 +119,7 @@ it('it takes credentials from a helper beside it that serves them as an instance
     const [helperUrl = '', sqsUrl = ''] = urls;
     const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', HOME: folder };
     startRelay({ ...noKeys, AWS_EC2_METADATA_SERVICE_ENDPOINT: helperUrl, AWS_ENDPOINT_URL_SQS: sqsUrl, EVENTS_QUEUE_URL: `${sqsUrl}/queue/events` });
-    await vi.waitFor(() => expect(authorization).toContain('Credential=FROMHELPER/'), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=FROMHELPER/'), { timeout: 120_000, interval: 20 });
     expect(asked[0]).toBe('PUT /latest/api/token');
   } finally {
     for (const server of [helper, sqs]) {
@@ -161,7 +162,7 @@ it('with HTTPS_PROXY it reaches STS and its queue through the proxy', async () =
       AWS_ENDPOINT_URL_SQS: 'https://127.0.0.1:2',
       EVENTS_QUEUE_URL: 'https://127.0.0.1:2/queue/events',
     });
-    await vi.waitFor(() => expect(authorization).toContain('Credential=OFTHEROLE/'), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=OFTHEROLE/'), { timeout: 120_000, interval: 20 });
     expect(new Set(proxy.asked)).toEqual(new Set(['127.0.0.1:1', '127.0.0.1:2']));
   } finally {
     await proxy.close();
@@ -199,7 +200,7 @@ it('through the real SQS client: every kind is listed and the relay is ready', a
     const { child, code, line } = startRelay({ AWS_ENDPOINT_URL_SQS: url, EVENTS_QUEUE_URL: `${url}/queue/events` });
     const { address } = (await line('relay started')) as { readonly address: { readonly port: number } };
     await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${address.port}/readyz`)).status).toBe(200), {
-      timeout: 10_000,
+      timeout: 120_000,
       interval: 20,
     });
     expect(new Set(bodies.map((body) => (JSON.parse(body) as { readonly kind?: string }).kind))).toEqual(

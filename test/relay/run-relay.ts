@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Relay } from '#functions/relay/relay.ts';
 import type { RelayOptions } from '#functions/relay/relay-deps.ts';
-import type { Clock } from '#functions/relay/runtime/clock.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { crdGuard } from '#functions/relay/source/crd-guard.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
@@ -15,27 +14,7 @@ import type { Entry, EventsMessage, HeartbeatMessage, ListPartMessage, LiveMessa
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Fields, Log } from '#shared/telemetry/port.ts';
-
-/** A day in five minutes: the relay's seconds are a few milliseconds here. */
-const speed = 300;
-
-export const fastClock = (): Clock => {
-  const start = Date.now();
-  return {
-    now: () => start + (performance.now() - origin) * speed,
-    monotonic: () => (performance.now() - origin) * speed,
-    after(ms, callback) {
-      if (ms <= 0) {
-        const immediate = setImmediate(callback);
-        return () => clearImmediate(immediate);
-      }
-      const timer = setTimeout(callback, ms / speed);
-      return () => clearTimeout(timer);
-    },
-    random: Math.random,
-  };
-};
-const origin = performance.now();
+import { fastClock, speed } from './fast-clock.ts';
 
 export interface RelayRun {
   readonly relay: Relay;
@@ -63,7 +42,7 @@ export interface RunOptions extends Partial<RelayOptions> {
 
 /** `to`: an API server, by its address alone where it asks for nothing else. */
 export function runRelay(to: string | Connection, { token, wrap = (s) => s, limits, ...options }: RunOptions = {}): RelayRun {
-  const clock = fastClock();
+  const clock = fastClock;
   const messages: EventsMessage[] = [];
   let refusing = false;
   const queue: MessageQueue = {

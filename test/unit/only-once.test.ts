@@ -43,7 +43,7 @@ it('the next run goes on after one that failed', async () => {
   expect(await readFile(path, 'utf8')).toBe('made');
 });
 
-it('a lock whose process was killed is taken over, by one of those that wait', { timeout: 60_000 }, async () => {
+it('a lock whose process was killed is taken over, by one of those that wait', async () => {
   const [path, notes] = [join(folder, 'thing'), join(folder, 'notes')];
   const module = fileURLToPath(new URL('../support/only-once.ts', import.meta.url));
   const program = `import { onlyOnce } from ${JSON.stringify(module)}; await onlyOnce(${JSON.stringify(path)}, () => { console.log('locked'); return new Promise(() => setInterval(() => {}, 1000)); });`;

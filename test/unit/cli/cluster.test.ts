@@ -44,7 +44,7 @@ const cluster = (...args: readonly string[]): Promise<{ readonly code: number; r
   });
 const modeOf = async (id: string) => (await readCluster(hub.table, id))?.mode;
 
-it.concurrent('the command prints its arguments, and the existing clusters', { timeout: 60_000 }, async () => {
+it.concurrent('the command prints its arguments, and the existing clusters', async () => {
   await hub.register('known');
   const answers = await Promise.all([
     cluster('frobnicate', 'known'),
@@ -61,9 +61,7 @@ it.concurrent('the command prints its arguments, and the existing clusters', { t
   expect(await modeOf('known')).toBe('active');
 });
 
-it.concurrent('a cluster that is not ready stays unchanged, and every reason is printed; --override switches it anyway', {
-  timeout: 60_000,
-}, async () => {
+it.concurrent('a cluster that is not ready stays unchanged, and every reason is printed; --override switches it anyway', async () => {
   await hub.register('not-ready');
   await switchMode(hub.table, 'not-ready', 'shadow', Date.now());
   const { code, output } = await cluster('active', 'not-ready');
@@ -84,9 +82,7 @@ it.concurrent('a cluster that is not ready stays unchanged, and every reason is 
   expect((await listAudit(hub.table, 'not-ready')).map((a) => a.what)).toEqual(['shadow → active (active with --override: it must be)']);
 });
 
-it.concurrent('a pause prints until when a late worker may write and wakes no service, and the switch back wakes every service', {
-  timeout: 60_000,
-}, async () => {
+it.concurrent('a pause prints until when a late worker may write and wakes no service, and the switch back wakes every service', async () => {
   await hub.register('woken');
   const named = (name: string) => ({ namespace: 'ns', name, version: versionOf(1, '7'), unnotifiedLabels: undefined });
   const projection = encodeProjection('Service', { metadata: { namespace: 'ns', name: 'web' } });
@@ -111,7 +107,7 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
 
-it.concurrent('the list shows the days until the credentials in a secret end', { timeout: 60_000 }, async () => {
+it.concurrent('the list shows the days until the credentials in a secret end', async () => {
   const api = { url: 'https://api.example.com', auth: { type: 'secret', secretArn: 'arn' } } as const;
   await registerCluster(hub.table, { id: 'ending', mode: 'shadow', api }, Date.now());
   await recordCredentialsEnd(hub.table, 'ending', Date.now() + 6.5 * 86_400_000);
@@ -122,7 +118,7 @@ it.concurrent('the list shows the days until the credentials in a secret end', {
   expect((await cluster('list')).output).not.toMatch(/in its secret/);
 });
 
-it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', { timeout: 60_000 }, async () => {
+it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', async () => {
   await hub.register('contested');
   await recordWriterConflict(hub.table, (await readCluster(hub.table, 'contested')) as ClusterRecord, Date.now());
   expect((await cluster('list')).output).toMatch(/contested +active .*open: two-writers/);
@@ -134,7 +130,7 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
   expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(false);
 });
 
-it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', { timeout: 60_000 }, async () => {
+it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', async () => {
   await hub.register('on-eks');
   await switchMode(hub.table, 'on-eks', 'shadow', Date.now());
   await hub.table.update(accessKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
@@ -142,7 +138,7 @@ it.concurrent('a cluster whose own controllers cannot be switched off is never a
   expect(await modeOf('on-eks')).toBe('shadow');
 });
 
-it.concurrent('a cluster that has left is listed as such and cannot be switched', { timeout: 60_000 }, async () => {
+it.concurrent('a cluster that has left is listed as such and cannot be switched', async () => {
   await hub.register('gone');
   await drainCluster(hub.table, 'gone', Date.now());
   expect((await cluster('list')).output).toMatch(/^gone +draining: the hub does not write to it since .*, and its endpoints stay as they are$/m);
@@ -150,7 +146,7 @@ it.concurrent('a cluster that has left is listed as such and cannot be switched'
   expect(await modeOf('gone')).toBe('draining');
 });
 
-it.concurrent('a pause of a cluster whose Services opt in prints the same time, for another hub', { timeout: 60_000 }, async () => {
+it.concurrent('a pause of a cluster whose Services opt in prints the same time, for another hub', async () => {
   for (const [id, optIn] of [
     ['opted-in', 'active'],
     ['compared', 'off'],
@@ -163,7 +159,7 @@ it.concurrent('a pause of a cluster whose Services opt in prints the same time, 
   expect((await cluster('pause', 'compared')).output).not.toContain('may still write');
 });
 
-it('`pause --all` pauses every registered cluster, with removed clusters and clusters without queues in the list', { timeout: 60_000 }, async () => {
+it('`pause --all` pauses every registered cluster, with removed clusters and clusters without queues in the list', async () => {
   await hub.register('still-here');
   await hub.register('left');
   await drainCluster(hub.table, 'left', Date.now());
@@ -189,7 +185,7 @@ it('`pause --all` pauses every registered cluster, with removed clusters and clu
   expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
 });
 
-it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', { timeout: 60_000 }, async () => {
+it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', async () => {
   const queues = { events: 'x', syncs: 'x', parked: 'x', quarantine: 'x' };
   await registerCluster(
     hub.table,
@@ -231,7 +227,7 @@ describe('services that opt in', () => {
   }
   const key = (id: string) => ({ cluster: id, namespace: 'ns', name: 'web' });
 
-  it.concurrent('services that opt in are listed with who writes them and what would be written', { timeout: 60_000 }, async () => {
+  it.concurrent('services that opt in are listed with who writes them and what would be written', async () => {
     await withService('listed', { ports: [{ port: 80 }] });
     expect((await cluster('opt-in', 'listed')).output).toMatch(
       /listed {2}opt-in active, mode shadow: 1 Service with the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
@@ -243,9 +239,7 @@ describe('services that opt in', () => {
     expect(output).toContain('Preview:\n        EndpointSlices: would be written: x');
   });
 
-  it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', {
-    timeout: 60_000,
-  }, async () => {
+  it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', async () => {
     await withService('withdrawn', { ports: [{ port: 80 }] });
     const refused = await cluster('opt-in', 'withdrawn', 'off', '--withdraw');
     expect(refused).toMatchObject({ code: 2, output: expect.stringMatching(/stays opt-in active: 1 services have no selector, .*: ns\/web\. Add/) });
@@ -261,7 +255,7 @@ describe('services that opt in', () => {
     await vi.waitFor(async () => {
       await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', name: 'web' }));
       expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({ optIn: 'off', withdrawsOptIn: false });
-    }, 30_000);
+    }, 120_000);
     expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });
     const audits = (await listAudit(hub.table, 'withdrawn')).map((a) => a.what);
     // The hub's clock does not order two processes within a second.
@@ -276,7 +270,7 @@ describe('services that opt in', () => {
   });
 });
 
-it.concurrent('audit records are printed in the order of the switches, with times of whole seconds', { timeout: 60_000 }, async () => {
+it.concurrent('audit records are printed in the order of the switches, with times of whole seconds', async () => {
   await hub.register('audited');
   expect((await cluster('audit', 'audited')).output).toMatch(/there are no audit records/);
   // The clock of the machine that switched first is ahead.

@@ -90,5 +90,5 @@ describe('config init', () => {
     };
     expect(synth({})).toEqual(['hub FleetEndpoints of clusters.yaml', 'FleetEndpoints']);
     expect(synth({ clusters: 'canary.yaml' })).toEqual(['hub Canary of canary.yaml', 'Canary']);
-  }, 120_000);
+  });
 });

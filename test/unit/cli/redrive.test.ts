@@ -102,7 +102,7 @@ it.concurrent('taken up twice it is done once more and nothing else', async () =
   expect(await look(cluster)).toEqual([]);
 });
 
-it.concurrent('looking takes nothing away', { timeout: 20_000 }, async () => {
+it.concurrent('looking takes nothing away', async () => {
   const cluster = await newCluster();
   await hub.letDie(cluster, 'syncs', encodeMessage(wakeUp(cluster, 'web')));
   await hub.letDie(cluster, 'events', encodeMessage(live(cluster)));

@@ -92,19 +92,19 @@ describe('mistakes', () => {
     [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
     [['relay', 'manifest'], /missing required argument 'cluster'/],
     [[], /Usage: fleet-endpoints/],
-  ])('%j is answered by the error, on standard error, with exit code 2', { timeout: 60_000 }, async (args, expected) => {
+  ])('%j is answered by the error, on standard error, with exit code 2', async (args, expected) => {
     const { code, out, err } = await run(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(expected);
     expect(err).not.toMatch(/^\s+at /m);
   });
 
-  it('a clusters file that is not there is exit code 1, with the way to name another one', { timeout: 60_000 }, async () => {
+  it('a clusters file that is not there is exit code 1, with the way to name another one', async () => {
     const { code, err } = await run('config', 'check', 'absent.yaml');
     expect([code, err]).toEqual([1, expect.stringMatching(/^error: no clusters file at absent.yaml: .* or give another file: config check FILE/)]);
   });
 
-  it('a clusters file with mistakes is exit code 1, each mistake a line with its place', { timeout: 60_000 }, async () => {
+  it('a clusters file with mistakes is exit code 1, each mistake a line with its place', async () => {
     const { code, err } = await run('config', 'check', 'package.json');
     expect(code).toBe(1);
     expect(err.trimEnd().split('\n').length).toBeGreaterThan(1);
@@ -112,7 +112,7 @@ describe('mistakes', () => {
   });
 });
 
-it('a clusters file without mistakes is confirmed in a line, and printed as JSON with every default', { timeout: 60_000 }, async () => {
+it('a clusters file without mistakes is confirmed in a line, and printed as JSON with every default', async () => {
   expect(await run('config', 'check', 'clusters.example.yaml')).toEqual({
     code: 0,
     out: 'clusters.example.yaml: hub FleetEndpoints, 4 clusters, no mistakes\n',
@@ -124,13 +124,13 @@ it('a clusters file without mistakes is confirmed in a line, and printed as JSON
 });
 
 describe('completion', () => {
-  it.concurrent.each(['bash', 'zsh', 'fish', 'powershell'])('%s gets a script that asks this command', { timeout: 60_000 }, async (shell) => {
+  it.concurrent.each(['bash', 'zsh', 'fish', 'powershell'])('%s gets a script that asks this command', async (shell) => {
     const { code, out } = await run('completion', shell);
     expect(code).toBe(0);
     expect(/fleet-endpoints[^\n]* complete\b/.test(out)).toBe(true);
   });
 
-  it('bash may read the script twice without an error', { timeout: 60_000 }, async () => {
+  it('bash may read the script twice without an error', async () => {
     const { out } = await run('completion', 'bash');
     const [failure, errors] = await new Promise<readonly [unknown, string]>((resolve) => {
       execFile('bash', ['-c', 'eval "$0" && eval "$0"', out], (error, _, stderr) => resolve([error, stderr]));
@@ -152,7 +152,7 @@ describe('completion', () => {
       ['redrive', '--'],
       ['--run', '--json'],
     ],
-  ])('after %j the shells are offered %j', { timeout: 60_000 }, async (words, offered) => {
+  ])('after %j the shells are offered %j', async (words, offered) => {
     const { out } = await run('complete', '--', ...words);
     const found = out.split('\n').map((line) => line.split('\t')[0]);
     expect(found).toEqual(expect.arrayContaining(offered));

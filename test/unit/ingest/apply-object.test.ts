@@ -34,7 +34,7 @@ it.each([
   ['a number as its version', 7],
   ['bytes as its version', new Uint8Array([1])],
   ['a set as its version', new Set([1])],
-])('a stored record with %s is replaced', { timeout: 5_000 }, async (_what, version) => {
+])('a stored record with %s is replaced', async (_what, version) => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
   const damaged = ({ v: _, ...rest }: Item): Item => ({ ...rest, ...(version !== undefined && { v: version }) });

@@ -37,7 +37,7 @@ it('the demonstration workload opens with ready pods, and then rolls and flaps w
       expect(versions('web').has('v1')).toBe(false);
       expect(flips.has('False')).toBe(true);
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
   expect(lines.filter((line) => !/services and|rolling update of/.test(line))).toEqual([]);
 });

@@ -49,24 +49,22 @@ async function kubeconfig(server: string): Promise<string> {
 
 it('start runs until Ctrl-C: it gets ready, serves health and metrics, and ends with all its processes', async () => {
   const run = start([]);
-  await expect.poll(run.out, { timeout: 40_000 }).toMatch(/^ready: demo-1 \(active\)/m);
+  await expect.poll(run.out).toMatch(/^ready: demo-1 \(active\)/m);
   const url = /console at (http:\S+)/.exec(run.out())?.[1];
   const health = (await (await fetch(`${url}/healthz`)).json()) as { ready: boolean; processes: { name: string; pid: number }[] };
   expect(health.ready).toBe(true);
   expect(health.processes.map((p) => p.name)).toEqual(['table', 'queues', 'clusters', 'ingest', 'sync', 'sweep', 'relay demo-1']);
   const metrics = async () => (await fetch(`${url}/metrics`)).text();
-  await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^fleet_endpoints_syncs_written_total\{cluster="demo-1"\} [1-9]/m);
+  await expect.poll(metrics).toMatch(/^fleet_endpoints_syncs_written_total\{cluster="demo-1"\} [1-9]/m);
 
-  const before = Date.now();
   process.kill(-(run.process.pid as number), 'SIGINT');
   expect(await run.ended).toBe(0);
-  expect(Date.now() - before).toBeLessThan(10_000);
   for (const { pid } of health.processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   expect(run.out()).not.toMatch(/error/i);
-}, 90_000);
+});
 
 // A missing right (403) is reported in the same way: read-rights.test.ts.
-it('an API server that answers 401 Unauthorized is one clear line and exit code 1', { timeout: 60_000 }, async () => {
+it('an API server that answers 401 Unauthorized is one clear line and exit code 1', async () => {
   const [code, reason] = [401, 'Unauthorized'];
   const server = createServer((_, response) => {
     response.writeHead(code, { 'content-type': 'application/json' });
@@ -104,4 +102,4 @@ it('a missing kubeconfig, an unknown context, an unknown option, a port and a da
     expect.stringMatching(new RegExp(`^error: port ${port} is in use: .*\n$`)),
     `error: --data ${data} is in use by another run (process ${process.pid}): end it, or give another folder\n`,
   ]);
-}, 60_000);
+});

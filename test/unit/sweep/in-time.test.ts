@@ -135,7 +135,7 @@ describe('while clusters that are not written to cannot be reached', () => {
     const rights = await Promise.all(ids(300).map(async (id) => (await readCluster(table, id))?.readiness.rights));
     expect(rights.filter((r) => r === undefined)).toEqual([]);
     expect(rights[150]).toMatchObject({ missing: [] });
-  }, 60_000);
+  });
 
   it('300 clusters with unclear identity, and lists to be confirmed, do not delay others', async () => {
     const { add, minute, table, told } = fleet();
@@ -149,7 +149,7 @@ describe('while clusters that are not written to cannot be reached', () => {
       expect(await minute()).toBe(true);
       for (const id of ids(300)) expect(told(id)).toBe(1);
     }
-  }, 60_000);
+  });
 });
 
 it('1,000 clusters on a table that takes 20 ms a call are reported in each run', async () => {
@@ -159,7 +159,7 @@ it('1,000 clusters on a table that takes 20 ms a call are reported in each run',
     expect(await minute()).toBe(true);
     expect(ids(1000).filter((id) => told(id) === undefined)).toEqual([]);
   }
-}, 60_000);
+});
 
 it('if a run does not reach every cluster, the next one begins elsewhere, and it fails', async () => {
   const { add, minute, told } = fleet({ tableMs: 2_000 });
@@ -172,7 +172,7 @@ it('if a run does not reach every cluster, the next one begins elsewhere, and it
     for (const id of now) reached.add(id);
   }
   expect(reached.size).toBe(200);
-}, 60_000);
+});
 
 describe('when a whole fleet is switched at once', () => {
   it('a pause wakes nothing', async () => {
@@ -201,7 +201,7 @@ describe('when a whole fleet is switched at once', () => {
     expect(told('a-large')).toBe(1);
     for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.owesWaking; run++) expect(await minute()).toBe(true);
     expect(woken('a-large').size).toBe(20_000);
-  }, 120_000);
+  });
 });
 
 it('clearing the records of a removed cluster takes only the remaining time', async () => {
@@ -214,4 +214,4 @@ it('clearing the records of a removed cluster takes only the remaining time', as
   expect(told('here')).toBe(1);
   expect((await readCluster(table, 'gone'))?.mode).toBe('draining');
   expect(table.dump().length).toBeLessThan(20_000);
-}, 60_000);
+});

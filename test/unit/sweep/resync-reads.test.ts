@@ -80,7 +80,7 @@ it('a run reads a bounded part of an index that only grows, and every service st
   await pass(2 * 720);
   expect([...woken.keys()].sort()).toEqual(['a/svc-00000', 'a/svc-00001', 'ci-5/svc-00000', 'z/svc-00000', 'z/svc-00001', 'z/svc-00002']);
   expect(maxRead.entries).toBeLessThanOrEqual(defaultLimits.sweep.maxResync);
-}, 60_000);
+});
 
 it('once it knows how many there are it spreads them over the period, those of one large namespace too', async () => {
   const { woken, maxRead, pass } = await clusterOf({ large: 5_000, small: 1 });
@@ -92,7 +92,7 @@ it('once it knows how many there are it spreads them over the period, those of o
   expect(maxRead.woken).toBeLessThan(20);
   expect(new Set(woken.values())).toEqual(new Set([3]));
   expect(woken.size).toBe(5_001);
-}, 60_000);
+});
 
 it('services wait for others to be woken with, so that they share messages and runs of sync; of few services a round has twenty steps', async () => {
   for (const [services, least] of [
@@ -110,7 +110,7 @@ it('services wait for others to be woken with, so that they share messages and r
     // The end of a round wakes the rest.
     expect(batches.filter((n) => n < least).length).toBeLessThanOrEqual(2);
   }
-}, 60_000);
+});
 
 it('the rest of a period continues in the next, without a second round before the end of the first', async () => {
   const { table, woken, pass } = await clusterOf({ large: 3_000 });
@@ -122,4 +122,4 @@ it('the rest of a period continues in the next, without a second round before th
   await pass(2 * 720);
   expect(woken.size).toBe(3_000);
   expect(Math.max(...woken.values())).toBeLessThanOrEqual(2);
-}, 60_000);
+});
