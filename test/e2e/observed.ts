@@ -28,7 +28,7 @@ export async function observe(api: Api): Promise<Observed> {
     endpoints: (namespace, name) => endpoints.get(`${namespace}/${name}`),
     slices: (namespace, service) =>
       [...slices.values()].filter((s) => s.metadata.namespace === namespace && s.metadata.labels?.['kubernetes.io/service-name'] === service),
-    async eventually(assertion, timeoutMs = 30_000) {
+    async eventually(assertion, timeoutMs = 120_000) {
       const limit = Date.now() + timeoutMs;
       for (;;) {
         try {

@@ -74,5 +74,5 @@ async function expectWriter({ lines = [] }: ApiUnderTest, api: Api, observed: Ob
   await observed.eventually(() => {
     const written = [observed.endpoints(namespace, 'first'), ...observed.slices(namespace, 'first')].filter((o) => o !== undefined);
     if (written.length < 2) throw new Error(`nobody keeps endpoints on this cluster\n${lines.slice(-30).join('\n')}`);
-  }, 40_000);
+  });
 }

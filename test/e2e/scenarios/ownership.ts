@@ -57,7 +57,7 @@ export function ownership(scenario: Scenario): void {
     await w.pod('a', { labels });
     await expectOnePod(w);
     await w.api.delete('Service', w.namespace, 'web');
-    await w.eventually(() => expect([w.endpoints('web'), ...w.slices('web')]).toEqual([undefined]), 40_000);
+    await w.eventually(() => expect([w.endpoints('web'), ...w.slices('web')]).toEqual([undefined]));
   });
 
   scenario('a service made again under the same name has a slice of its own', async (w) => {
@@ -68,7 +68,7 @@ export function ownership(scenario: Scenario): void {
     const again = await w.service('web', spec);
     await w.eventually(() => {
       expect(w.slices('web').flatMap((s) => s.metadata.ownerReferences?.map((o) => o.uid))).toEqual([again.metadata.uid]);
-    }, 40_000);
+    });
     await expectOnePod(w);
   });
 

@@ -20,7 +20,7 @@ export function upstreamSpecs(scenario: Scenario): void {
       'endpointslice-controller.k8s.io',
     );
     await w.api.delete('Service', w.namespace, 'example-empty-selector');
-    await w.eventually(() => expect(w.slices('example-empty-selector')).toEqual([]), 40_000);
+    await w.eventually(() => expect(w.slices('example-empty-selector')).toEqual([]));
   });
 
   scenario('EndpointsController should create Endpoints for Pods matching a Service', async (w) => {
