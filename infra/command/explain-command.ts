@@ -13,7 +13,7 @@ interface Chosen extends HubChoice, OutputChoice {
 }
 
 export const explainCommand = (): Command =>
-  withOutput(withService(withHub(new Command('explain'))), ['wide', 'json', 'yaml', 'name'])
+  withOutput(withService(withHub(new Command('explain')), 'NAMESPACE/SERVICE; -n and -A list them'), ['wide', 'json', 'yaml', 'name'])
     .summary('why a service has the endpoints that it has')
     .description('Explains the endpoints of a service, and why each of its pods is an address or not.')
     .argument('[pod]', 'this pod alone')

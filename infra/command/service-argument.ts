@@ -4,10 +4,10 @@ import { UsageError } from '#infra/cli/usage-error.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 
-export const withService = (command: Command): Command =>
+export const withService = (command: Command, service = 'NAMESPACE/SERVICE'): Command =>
   command
     .argument('[cluster]', "its id, or the cluster of kubectl's context")
-    .argument('[service]', 'NAMESPACE/SERVICE; without one the services are listed')
+    .argument('[service]', service)
     .option('-n, --namespace <name>', 'with SERVICE or svc/SERVICE as the argument');
 
 /**
