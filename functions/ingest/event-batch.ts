@@ -7,7 +7,9 @@
  *    and imports, side by side.
  * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake every service.
  *
- * If phase 1 of a message fails, that message comes back alone. If a later phase fails, every message of the batch comes back. Each phase may run twice.
+ * If phase 1 of a message fails, that message comes back alone. If phase 2 or 3 fails for a namespace or a service, the others are woken all the same, and
+ * every message of the batch comes back: a wake-up stands for the objects of several messages, and waking a service again is harmless. Each phase may run
+ * twice.
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -27,7 +29,7 @@ import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
-import { enqueueConcerned } from './wake-ups/concerned-services.ts';
+import { enqueueConcerned, type NotedWrites } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
 
 /** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
@@ -59,8 +61,9 @@ async function applyBatch(deps: IngestDeps, id: string, { records, ahead }: ToAp
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }
-  const checkTime = timeCheck(deps.now, deadline, deps.limits.ingest.writingShare);
-  const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects: new BatchEffects(), ahead, checkTime };
+  const effects = new BatchEffects();
+  const checkTime = timeCheck(effects, deps.now, deadline, deps.limits.ingest.writingShare);
+  const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects, ahead, checkTime };
   const { failed, marks } = await applyMessages(batch, records);
   try {
     await notifyServices(batch);
@@ -122,14 +125,16 @@ async function applyInTime(batch: BatchContext, record: EventsRecord): Promise<M
 /** Phases 2 to 4, up to the parts of lists. */
 async function notifyServices(batch: BatchContext): Promise<void> {
   const { deps, cluster, store, effects } = batch;
-  const versions = await noteWrites(batch);
-  if (!(await areWakeUpsHeld(batch))) await enqueueConcerned(batch, versions);
+  const noted = await noteWrites(batch);
+  const failures = [...noted.failures];
+  if (!(await areWakeUpsHeld(batch))) failures.push(...(await enqueueConcerned(batch, noted)));
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps, inputWakeUps } = effects;
   const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
   const enqueueServices = async (): Promise<void> => deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
   const enqueueOfSet = async (): Promise<unknown> => mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, inputWakeUps));
   await concurrently(2, [enqueueServices, enqueueOfSet], (add) => add());
+  if (failures.length > 0) throw failures[0];
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
@@ -139,10 +144,18 @@ const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean => isMemb
 
 const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
-/** Resolves to the version of the set of services for each namespace whose Pods were written, read after the writes. */
-async function noteWrites({ store, effects }: BatchContext): Promise<ReadonlyMap<string, number>> {
-  const namespaces = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
-  await concurrently(16, [...namespaces], (namespace) => raiseSelectorsVersion(store, namespace));
+async function noteWrites({ store, effects }: BatchContext): Promise<NotedWrites & { readonly failures: readonly unknown[] }> {
+  const unnoted = new Set<string>();
+  const failures: unknown[] = [];
+  const noting = <T>(namespace: string, write: Promise<T>): Promise<T | undefined> =>
+    write.catch((error: unknown) => {
+      unnoted.add(namespace);
+      failures.push(error);
+      return undefined;
+    });
+  const withServices = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
+  await concurrently(16, [...withServices], (namespace) => noting(namespace, raiseSelectorsVersion(store, namespace)));
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
-  return new Map(await concurrently(16, [...effects.podsWritten], async (namespace) => [namespace, await countPodWrite(store, namespace)] as const));
+  const count = async (namespace: string) => [namespace, await noting(namespace, countPodWrite(store, namespace))] as const;
+  return { versions: new Map(await concurrently(16, [...effects.podsWritten], count)), unnoted, failures };
 }

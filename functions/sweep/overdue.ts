@@ -1,9 +1,9 @@
 /** Overdue work: its wake-up was lost, which must not happen. In a healthy hub sweep finds none. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { concurrentlySettled } from '#shared/concurrently.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { addWork } from '#shared/workqueue/add.ts';
+import { addEach } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { dueMs, isClean, isLeased } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
@@ -18,25 +18,26 @@ export async function findOverdue(
   const nowMs = deps.now();
   const dirty = await deps.table.queryDirty(cluster.id, nowMs, maxOverdue);
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
-  const works = await concurrently(100, dirty, ({ pk }) => {
-    const { namespace, name: service } = parseWorkKey(pk);
-    return readWork(deps.table, { cluster: cluster.id, namespace, name: service });
+  const { results: works, failures } = await concurrentlySettled(100, dirty, async ({ pk, dirtyAt }) => {
+    const { namespace, name } = parseWorkKey(pk);
+    return { namespace, name, dirtyAt, work: await readWork(deps.table, { cluster: cluster.id, namespace, name }) };
   });
+  if (failures.length > 0) deps.log.warn('work items cannot be read', { cluster: cluster.id, items: failures.length, error: String(failures[0]) });
   const overdue: WakeUp[] = [];
   let oldestMs = 0;
-  for (const [i, { pk, dirtyAt }] of dirty.entries()) {
-    const work = works[i];
-    if (!work || isClean(work)) continue;
-    const { namespace, name: service } = parseWorkKey(pk);
+  for (const { namespace, name, dirtyAt, work } of works) {
+    if (isClean(work)) continue;
     const dueAtMs = dueMs(work, dirtyAt, batchMs);
     oldestMs = Math.max(oldestMs, nowMs - dueAtMs);
-    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(namespace, service));
+    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(namespace, name));
   }
   return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }
 
 export async function wakeOverdue(deps: SweepDeps, cluster: ClusterRecord, overdue: readonly WakeUp[]): Promise<void> {
-  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
-  deps.metrics.put('SweepResends', overdue.length, { cluster: cluster.id });
-  if (overdue.length > 0) deps.log.warn('overdue work enqueued again', { cluster: cluster.id, services: overdue.length });
+  const { refused, failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
+  const services = overdue.length - refused.length;
+  deps.metrics.put('SweepResends', services, { cluster: cluster.id });
+  if (services > 0) deps.log.warn('overdue work enqueued again', { cluster: cluster.id, services });
+  if (failure) throw failure;
 }

@@ -7,9 +7,8 @@ import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import { resyncKey } from '#shared/store/keys.ts';
-import { isAlive } from '#shared/store/objects.ts';
 import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
-import { addWork } from '#shared/workqueue/add.ts';
+import { addEach } from '#shared/workqueue/add.ts';
 import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
@@ -42,12 +41,14 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: cluster.id }, round.place, step);
-  const wakeUps = walked.services.filter(isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
+  const wakeUps = walked.services.filter((s) => s.isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
   const ofSet = walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
-  await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
+  const { failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   const next = { sinceMs: Math.max(deps.now(), round.sinceMs + periodMs), passed: 0, total: passed };
   await save(walked.place ? { ...round, passed, place: walked.place } : next);
+  // The next round is soon enough for a service that the table has refused.
+  if (failure) throw failure;
 }
 
 function dueNow(deps: SweepDeps, { sinceMs, passed, total }: Round): number {

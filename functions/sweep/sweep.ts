@@ -7,7 +7,7 @@
  */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
-import { wakeAllAfterFirstLists, wakingPlace } from '#shared/clusters/mode-switch.ts';
+import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import type { WalkPosition } from '#shared/store/service-walk.ts';
@@ -103,7 +103,7 @@ async function wakePending(run: SweepRun, records: readonly ClusterRecord[], ove
   const { deps } = run;
   await run.each('wakePending', records, async (record) => {
     await run.attempt(record.id, 'resync', async () => {
-      if (!record.modeSwitch.owesWaking && hasRuns(record)) await resync(deps, record);
+      if (!owesWalk(record.modeSwitch) && hasRuns(record)) await resync(deps, record);
     });
     await wakeOverdue(deps, record, overdue.get(record.id) ?? []);
   });
@@ -131,12 +131,12 @@ async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promi
 /** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */
 async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  let unfinished = clusters.map((record) => ({ id: record.id, record, place: wakingPlace<WalkPosition>(record.modeSwitch) }));
+  let unfinished = clusters.map((record) => ({ id: record.id, record, from: wakingSoFar<WalkPosition>(record.modeSwitch) }));
   while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
     const next: typeof unfinished = [];
-    await run.each('finishSwitch', unfinished, async ({ id, record, place: from }) => {
-      const { place } = await addStep(deps, record, from);
-      if (place) next.push({ id, record, place });
+    await run.each('finishSwitch', unfinished, async ({ id, record, from }) => {
+      const { next: rest } = await addStep(deps, record, from);
+      if (rest) next.push({ id, record, from: rest });
       else deps.log.info('every service enqueued', { cluster: id, mode: record.mode });
     });
     unfinished = next;

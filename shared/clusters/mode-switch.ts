@@ -71,16 +71,35 @@ export async function wakeAllAfterFirstLists(table: Table, cluster: ClusterRecor
   return (await table.update(metaKey(id), change, areHeld)) && readCluster(table, id);
 }
 
-/** Returns the position from which the wake-ups of the last switch continue, or undefined for the beginning. */
-export function wakingPlace<Place>({ wokenTo: text, count: current }: ClusterRecord['modeSwitch']): Place | undefined {
-  const kept = text === undefined ? undefined : (JSON.parse(text) as { readonly epoch: number; readonly place: Place });
-  return kept?.epoch === current ? kept.place : undefined;
+/** How far the wake-ups of the last switch have come. */
+export interface Waking<Place> {
+  /** The walk over the services continues here. Undefined: it has passed all of them. */
+  readonly place: Place | undefined;
+  /** Services behind this position to which the table refused to add work. */
+  readonly refused: readonly RefusedService[];
 }
 
-/** Saves the position of the wake-ups, with undefined once every service is woken. Resolves to false after another switch, which has wake-ups of its own. */
-export async function recordWaking(table: Table, { id, modeSwitch }: ClusterSwitch, place: object | undefined): Promise<boolean> {
-  const change: Change = place
-    ? { set: { [wokenTo]: JSON.stringify({ epoch: modeSwitch.count, place }) } }
-    : { set: { [owesWaking]: 0 }, remove: [wokenTo] };
+export interface RefusedService {
+  readonly namespace: string;
+  readonly service: string;
+}
+
+/** Returns how far the wake-ups of the last switch have come, or undefined if they have not begun. */
+export function wakingSoFar<Place>({ wokenTo: text, count: current }: ClusterRecord['modeSwitch']): Waking<Place> | undefined {
+  const kept = text === undefined ? undefined : (JSON.parse(text) as Partial<Waking<Place>> & { readonly epoch: number });
+  return kept?.epoch === current ? { place: kept.place, refused: kept.refused ?? [] } : undefined;
+}
+
+/** Returns true if a walk over all services, with their tombstones, is still to begin or to continue. */
+export function owesWalk(modeSwitch: ClusterRecord['modeSwitch']): boolean {
+  const waking = wakingSoFar(modeSwitch);
+  return modeSwitch.owesWaking && (waking === undefined || waking.place !== undefined);
+}
+
+/** Saves how far the wake-ups have come. Resolves to false after another switch, which has wake-ups of its own. */
+export async function recordWaking(table: Table, { id, modeSwitch }: ClusterSwitch, { place, refused }: Waking<object>): Promise<boolean> {
+  const isDone = place === undefined && refused.length === 0;
+  const kept = { epoch: modeSwitch.count, place, ...(refused.length > 0 && { refused }) };
+  const change: Change = isDone ? { set: { [owesWaking]: 0 }, remove: [wokenTo] } : { set: { [wokenTo]: JSON.stringify(kept) } };
   return (await table.update(metaKey(id), change, isSwitch(modeSwitch))) !== undefined;
 }

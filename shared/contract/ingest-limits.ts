@@ -29,6 +29,8 @@ export const ingestDefaults = {
   /** A page of a list that would delete more than this many objects, and more than this share of them, waits for sweep's own list. */
   suspiciousCount: 20,
   suspiciousShare: 0.2,
+  /** Maximum size of the stored records in a page's key range that are read whole with their names, bytes, and an eighth of it in one namespace. */
+  rangeBytes: 16 << 20,
   /** Minimum time that a tombstone stays, ms. It is longer than a run of ingest, and the list's fence refuses later messages. */
   tombstoneMs: 15 * 60_000,
   /** Time for which the applied pages of a list are stored, s. It is longer than its messages are in flight. */

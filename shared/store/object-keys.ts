@@ -36,7 +36,7 @@ export async function* firstNamesOf(
   const pk = objectsOf(cluster, kind, '');
   let [namespace, found, total] = ['', 0, 0];
   for (let from = ''; ; ) {
-    const page = await table.query(pk, { from, atMost: namesAtOnce, keysOnly: true });
+    const page = await table.query(pk, { from, atMost: namesAtOnce, only: [] });
     let next = page.length < namesAtOnce ? undefined : page.at(-1)?.sk;
     for (const { sk } of page) {
       const name = objectOfKey(kind, '', sk);

@@ -4,7 +4,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from './keys.ts';
-import { pagesOf } from './pages.ts';
+import { inPages, pagesOf } from './pages.ts';
 import { type Item, type KeyRange, numberOf, type WriteCondition } from './table.ts';
 import { noVersion, type Version } from './version.ts';
 
@@ -60,6 +60,65 @@ export async function* objectPages(
   }
 }
 
+/** What is known of a record without its text. */
+export interface ObjectHead {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: Version;
+  /** False for a tombstone. */
+  readonly isAlive: boolean;
+  /** The record has `unnotifiedLabels`. */
+  readonly isPending: boolean;
+  readonly deletedAtMs: number;
+}
+
+export const headOf = (record: ObjectRecord): ObjectHead => ({
+  namespace: record.namespace,
+  name: record.name,
+  version: record.version,
+  isAlive: isAlive(record),
+  isPending: record.unnotifiedLabels !== undefined,
+  deletedAtMs: record.deletedAtMs,
+});
+
+/** Former label sets of a Pod may have 128 KB. */
+const headsAtOnce = 100;
+
+/** Yields the same records without their texts, for readers of ranges that may have any size. */
+export async function* objectHeads(
+  { table, cluster }: ClusterStore,
+  kind: InputKind,
+  namespace: string,
+  range: KeyRange | undefined = namespaceRange(kind, namespace),
+): AsyncGenerator<ObjectHead> {
+  for await (const item of inPages(table, objectsOf(cluster, kind, namespace), headsAtOnce, { ...range, only: ['v', 'at', 'past'] })) {
+    yield {
+      ...objectOfKey(kind, namespace, item.sk),
+      version: versionIn(item),
+      isAlive: item['at'] === undefined,
+      isPending: item['past'] !== undefined,
+      deletedAtMs: numberOf(item, 'at'),
+    };
+  }
+}
+
+/** The name of a Service, also of a deleted one. */
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly isAlive: boolean;
+}
+
+/** Returns the names of a namespace's next Services after the Service `from`, with tombstones. */
+export async function readServiceNames(
+  { table, cluster }: ClusterStore,
+  namespace: string,
+  { from, atMost }: { readonly from?: string; readonly atMost: number },
+): Promise<readonly ServiceName[]> {
+  const items = await table.query(objectsOf(cluster, 'Service', namespace), { ...(from !== undefined && { from }), atMost, only: ['at'] });
+  return items.map((item) => ({ namespace, name: objectOfKey('Service', namespace, item.sk).name, isAlive: item['at'] === undefined }));
+}
+
 /** Writes the record if the stored record is still `before`, which is undefined for an absent record. */
 export function putObject(
   { table, cluster }: ClusterStore,
@@ -85,7 +144,7 @@ export async function clearUnnotified({ table, cluster }: ClusterStore, kind: In
 }
 
 /** Deletes a tombstone that a newer list has made redundant. Other records never leave the snapshot. */
-export function purgeTombstone({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectRecord): Promise<boolean> {
+export function purgeTombstone({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectHead): Promise<boolean> {
   return table.delete(objectKey(cluster, kind, record.namespace, record.name), {
     all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'past' }],
   });
@@ -115,11 +174,13 @@ function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined
   return before.version === noVersion ? undefined : { attribute: 'v', is: '=', value: before.version };
 }
 
+const versionIn = (item: Item): Version => (typeof item['v'] === 'string' ? item['v'] : noVersion);
+
 function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {
   const unnotified = item['past'] as string | undefined;
   return {
     ...objectOfKey(kind, namespace, item.sk),
-    version: typeof item['v'] === 'string' ? item['v'] : noVersion,
+    version: versionIn(item),
     projection: item['o'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
     deletedAtMs: numberOf(item, 'at'),

@@ -105,7 +105,7 @@ export async function rememberOddName(table: Table, { cluster, namespace, name }
 }
 
 export async function readOddServices({ table, cluster }: ClusterStore, namespace: string): Promise<readonly string[]> {
-  return (await table.query(oddServicesOf(cluster, namespace), { keysOnly: true })).map((item) => unescaped(item.sk));
+  return (await table.query(oddServicesOf(cluster, namespace), { only: [] })).map((item) => unescaped(item.sk));
 }
 
 export interface SaveOptions {

@@ -34,6 +34,6 @@ export async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> 
 const keysAtOnce = 1_000;
 
 /** Yields the sort keys of the partition in the range, in order, with a page of them in memory. */
-export async function* keysIn(table: Table, pk: string, range: Omit<KeyRange, 'atMost' | 'keysOnly'> = {}): AsyncGenerator<string> {
-  for await (const { sk } of inPages(table, pk, keysAtOnce, { ...range, keysOnly: true })) yield sk;
+export async function* keysIn(table: Table, pk: string, range: Omit<KeyRange, 'atMost' | 'only'> = {}): AsyncGenerator<string> {
+  for await (const { sk } of inPages(table, pk, keysAtOnce, { ...range, only: [] })) yield sk;
 }

@@ -47,8 +47,8 @@ export interface KeyRange {
   readonly to?: string;
   /** Maximum number of items. */
   readonly atMost?: number;
-  /** Returns items with their keys only, so a reader of many names does not transfer their content. */
-  readonly keysOnly?: boolean;
+  /** Returns items with their keys and these attributes only, so a reader of many names does not hold their content. */
+  readonly only?: readonly string[];
   /** The query rejects with RangeTooLarge if the items have more bytes together. It reads at most one page more, which has 1 MiB. */
   readonly maxBytes?: number | undefined;
 }

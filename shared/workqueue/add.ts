@@ -41,16 +41,42 @@ interface AddDeps extends Pick<StageDeps, 'table' | 'now'> {
   readonly leaseEndWakeUps?: LeaseEndWakeUps;
 }
 
+export interface AddedWork {
+  /** Number of messages that the queue has accepted. */
+  readonly sent: number;
+  /** Services to which the table refused to add a generation: it throttles them, or their items are damaged. */
+  readonly refused: readonly WakeUp[];
+  /** Tells the first refusal. Undefined without one. */
+  readonly failure: Error | undefined;
+}
+
 /**
  * Adds a generation to each service, then sends its wake-up. A redundant wake-up finds its generation done. A service under a lease gets one wake-up at the
- * end of the lease (lease-end-wake-ups.ts), because an earlier one would only find the lease. Resolves to the number of messages when the queue has accepted
- * all of them.
+ * end of the lease (lease-end-wake-ups.ts), because an earlier one would only find the lease. A refused service keeps no other one from its wake-up. Resolves
+ * when the queue has accepted all messages.
  */
-export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
-  const added = (await concurrently(16, wakeUps, (w) => addOne(deps, cluster, w))).flatMap((a) => a ?? []);
+export async function addEach(deps: AddDeps, syncs: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<AddedWork> {
+  const refusals: { readonly wakeUp: WakeUp; readonly error: unknown }[] = [];
+  const addOrRefuse = (w: WakeUp): Promise<Added | undefined> =>
+    addOne(deps, cluster, w).catch((error: unknown) => void refusals.push({ wakeUp: w, error }));
+  const added = (await concurrently(16, wakeUps, addOrRefuse)).flatMap((a) => a ?? []);
   if (added.length > 0) await syncs.send(added.map(({ wakeUp }) => outgoing(wakeUp)));
   for (const { service, leaseEndsMs } of added) if (leaseEndsMs !== undefined) deps.leaseEndWakeUps?.sent(service, leaseEndsMs);
-  return added.length;
+  const [first] = refusals;
+  return { sent: added.length, refused: refusals.map((r) => r.wakeUp), failure: first && refusalOf(cluster, first, refusals.length) };
+}
+
+function refusalOf(cluster: string, { wakeUp, error }: { readonly wakeUp: WakeUp; readonly error: unknown }, count: number): Error {
+  const others = count > 1 ? ` (and to ${count - 1} others)` : '';
+  const what = `no work can be added to ${wakeUp.namespace}/${wakeUp.service} of cluster ${cluster}${others}`;
+  return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
+/** Like `addEach`. Resolves to the number of messages, or rejects after the others are sent if a service was refused. */
+export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: string, wakeUps: readonly WakeUp[]): Promise<number> {
+  const { sent, failure } = await addEach(deps, syncs, cluster, wakeUps);
+  if (failure) throw failure;
+  return sent;
 }
 
 interface Added {

@@ -208,12 +208,23 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
     it('a query for keys alone returns the same items in the same order without their other attributes', async () => {
       const of = { pk: `${pk} keys` };
       for (const sk of ['a', 'b', 'c']) await table.put({ ...of, sk, text: 'long', n: 1 });
-      expect(await table.query(of.pk, { keysOnly: true })).toEqual([
+      expect(await table.query(of.pk, { only: [] })).toEqual([
         { ...of, sk: 'a' },
         { ...of, sk: 'b' },
         { ...of, sk: 'c' },
       ]);
-      expect(await table.query(of.pk, { from: 'a', to: 'c', atMost: 1, keysOnly: true })).toEqual([{ ...of, sk: 'b' }]);
+      expect(await table.query(of.pk, { from: 'a', to: 'c', atMost: 1, only: [] })).toEqual([{ ...of, sk: 'b' }]);
+    });
+
+    it('a query for some attributes returns those that an item has, and its keys', async () => {
+      const of = { pk: `${pk} some` };
+      await table.put({ ...of, sk: 'a', text: 'long', at: 1, name: 'x' });
+      await table.put({ ...of, sk: 'b', text: 'long' });
+      expect(await table.query(of.pk, { only: ['at', 'name'] })).toEqual([
+        { ...of, sk: 'a', at: 1, name: 'x' },
+        { ...of, sk: 'b' },
+      ]);
+      expect(await table.query(of.pk, { from: 'a', to: 'c', only: ['at'] })).toEqual([{ ...of, sk: 'b' }]);
     });
 
     it('a query returns its partition in the order of the bytes, within (from, to]', async () => {

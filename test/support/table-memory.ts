@@ -67,7 +67,7 @@ export function memoryTable(): MemoryTable {
       units.read += started(sizeOf(item), 4096);
       return item;
     },
-    async query(pk, { from = '', to, atMost, keysOnly, maxBytes = Number.POSITIVE_INFINITY } = {}) {
+    async query(pk, { from = '', to, atMost, only, maxBytes = Number.POSITIVE_INFINITY } = {}) {
       if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
       const items = partitions.get(pk) ?? [];
       const first = firstAbove(items, from);
@@ -76,7 +76,7 @@ export function memoryTable(): MemoryTable {
       const bytes = found.reduce((sum, i) => sum + sizeOf(i), 0);
       units.read += started(Math.min(bytes, maxBytes), 4096);
       if (bytes > maxBytes) throw new RangeTooLarge(`the items have more than ${maxBytes} bytes`);
-      return keysOnly ? found.map(({ pk, sk }) => ({ pk, sk })) : found;
+      return only ? found.map((item) => projected(item, only)) : found;
     },
     async put(item, condition) {
       return write(item, () => stored(item), condition) !== false;
@@ -197,6 +197,9 @@ function sum(name: string, old: Value | undefined, value: number | ReadonlySet<n
   if (value instanceof Set && (old === undefined || old instanceof Set)) return new Set([...((old as Set<number>) ?? []), ...value]);
   throw new TypeError(`attribute ${name} is of another type than what is added`);
 }
+
+const projected = (item: Item, only: readonly string[]): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => name === 'pk' || name === 'sk' || only.includes(name))) as Item;
 
 /** A copy that later changes of the caller's own do not reach. */
 function stored(item: Item): Item {

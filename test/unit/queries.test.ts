@@ -8,15 +8,14 @@ import { expect, it } from 'vitest';
  * - `keys`: keys alone.
  * - `command`: explain, history, console and the other commands, on the machine of the operator who asks.
  * - `bytes`: it rejects above a number of bytes (both controllers read the Pods of one namespace whole).
- * - `own list`: the key range of one part of a relay's list, in the cluster of that relay.
  * - `caller`: the callers are listed here themselves.
  */
-type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'bytes' | 'own list' | 'caller';
+type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'bytes' | 'caller';
 
 const queries: Record<string, Bound> = {
   'functions/ingest/clusterset/clusterset-wakes.ts wakeExportsOnNodes': 'paged',
   'functions/ingest/clusterset/zone-wakes.ts hasNewZone': 'paged',
-  'functions/ingest/inputs/input-list-page.ts readRange': 'own list',
+  'functions/ingest/inputs/input-list-page.ts rangeReader': 'bytes',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
   'functions/ingest/wake-ups/selectors.ts selectorsOf': 'paged',
   'functions/sync/state/inputs.ts readNodes': 'paged',
@@ -45,17 +44,17 @@ const queries: Record<string, Bound> = {
   'shared/store/namespaces.ts nextNamespaces': 'paged',
   'shared/store/object-keys.ts firstNamesOf': 'keys',
   'shared/store/object-keys.ts objectNamesIn': 'keys',
+  'shared/store/objects.ts objectHeads': 'paged',
   'shared/store/objects.ts objectPages': 'paged',
   'shared/store/objects.ts objectsIn': 'caller',
   'shared/store/objects.ts readObjects': 'caller',
+  'shared/store/objects.ts readServiceNames': 'paged',
   'shared/store/outputs.ts forgetOutputs': 'bounded',
   'shared/store/outputs.ts readOddServices': 'keys',
   'shared/store/outputs.ts readOutputHeads': 'bounded',
   'shared/store/outputs.ts readSaved': 'bounded',
   'shared/store/service-counts.ts listHints': 'paged',
   'shared/store/service-counts.ts totalGauges': 'paged',
-  'shared/store/service-walk.ts servicesIn': 'paged',
-  'shared/store/service-walk.ts walkServices': 'paged',
   'shared/store/shadow-record.ts listDifferences': 'paged',
   'shared/store/triggers.ts readTriggers': 'bounded',
 };
@@ -91,7 +90,7 @@ it('each read of a partition is listed here with its bound, and each that is lis
 
 it('a read of keys asks for keys, a read in pages for pages, and a read of bytes for at most so many', () => {
   const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
-  const asks = { keys: /keysIn\(|keysOnly/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/, bytes: /maxBytes/ };
+  const asks = { keys: /keysIn\(|only: \[\]/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/, bytes: /maxBytes/ };
   const wrong = found.filter(({ place, line }) => {
     const bound = queries[place];
     return (bound === 'keys' || bound === 'paged' || bound === 'bytes') && !asks[bound].test(line);

@@ -15,7 +15,7 @@ export interface BatchContext {
   readonly store: ClusterStore;
   readonly effects: BatchEffects;
   readonly ahead: ObjectsAhead;
-  /** Throws OutOfTime once the batch's time for writing is up. Call it before each object, service and namespace of a message. */
+  /** Throws OutOfTime once the batch's time for writing is up, or `effects` is full. Call it before each object, service and namespace of a message. */
   readonly checkTime: () => void;
 }
 
@@ -35,12 +35,15 @@ export interface PendingNotification {
   readonly observedAtMs: number | undefined;
 }
 
+const maxUnnotifiedCharsOfBatch = 32 << 20;
+
 /**
  * Work that the first phase of a batch leaves to the later ones (event-batch.ts). It grows with each written record, so it is complete for messages that
  * fail half-way, too.
  */
 export class BatchEffects {
-  readonly pending: PendingNotification[] = [];
+  readonly #pending: PendingNotification[] = [];
+  #unnotifiedChars = 0;
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   readonly #indexing = new Map<string, Promise<void>>();
@@ -49,6 +52,21 @@ export class BatchEffects {
   nodesWritten = false;
   readonly #wakeUps = new WakeUps();
   readonly #inputWakeUps = new WakeUps();
+
+  get pending(): readonly PendingNotification[] {
+    return this.#pending;
+  }
+
+  notify(pending: PendingNotification): void {
+    this.#pending.push(pending);
+    const { unnotifiedLabels } = pending.record;
+    if (unnotifiedLabels) this.#unnotifiedChars += JSON.stringify(unnotifiedLabels).length;
+  }
+
+  /** A page of a list can delete any number of Pods, whose labels are kept here until their services are notified. */
+  get isFull(): boolean {
+    return this.#unnotifiedChars > maxUnnotifiedCharsOfBatch;
+  }
 
   /** Call it before the write, whose answer may be lost. */
   recordWrite(kind: InputKind, namespace: string): void {

@@ -31,7 +31,7 @@ export async function applyObject(
     effects.recordWrite(kind, namespace);
     if (await putObject(store, kind, record, before)) {
       if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
-      if (plan.isPending) effects.pending.push({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
+      if (plan.isPending) effects.notify({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
       return;
     }
     before = await readObject(store, kind, namespace, name);
@@ -47,7 +47,7 @@ function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: Versio
   const { listed, ofFirstList, observedAtMs } = entry;
   if (listed && !ofFirstList && !stored.unnotifiedLabels) return;
   effects.recordWrite(kind, stored.namespace);
-  effects.pending.push({ kind, record: stored, podChange: undefined, observedAtMs });
+  effects.notify({ kind, record: stored, podChange: undefined, observedAtMs });
 }
 
 /** Lists would not find the object without its namespace in the index. */

@@ -1,32 +1,37 @@
 /** The changes that a page of a list makes to the records of its key range. Pure. */
-import { isAlive, type ObjectRecord } from '#shared/store/objects.ts';
+import type { ObjectHead, ObjectRecord } from '#shared/store/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { VersionedEntry } from './object-plan.ts';
 
+/** A stored object of a page's key range. `record` is absent if the range has too much text to be read whole. */
+export interface StoredObject extends ObjectHead {
+  readonly record?: ObjectRecord;
+}
+
 export interface PagePlan {
-  /** Each entry of the part, with the record that is stored of its object. */
-  readonly write: readonly { readonly entry: VersionedEntry; readonly record: ObjectRecord | undefined }[];
+  /** Each entry of the part, with what is stored of its object. */
+  readonly write: readonly { readonly entry: VersionedEntry; readonly stored: StoredObject | undefined }[];
   /** Objects that were deleted before the list was made: stored as older than it, and not among its entries. */
-  readonly tombstone: readonly ObjectRecord[];
-  /** Records of other objects whose services are still to be notified: an earlier batch wrote them and crashed. */
-  readonly pending: readonly ObjectRecord[];
+  readonly tombstone: readonly StoredObject[];
+  /** Other objects whose services are still to be notified: an earlier batch wrote them and crashed. */
+  readonly pending: readonly StoredObject[];
   /** Tombstones that may be purged once they are old enough: the list's fence now refuses what they refused. */
-  readonly redundant: readonly ObjectRecord[];
+  readonly redundant: readonly StoredObject[];
   /** Stored objects of the key range, tombstones not counted. */
   readonly alive: number;
 }
 
-/** `stored`: the records of the key range by "namespace/name". `version`: the list's. */
-export function planPage(stored: ReadonlyMap<string, ObjectRecord>, entries: readonly VersionedEntry[], version: Version): PagePlan {
+/** `stored`: the objects of the key range by "namespace/name". `version`: the list's. */
+export function planPage(stored: ReadonlyMap<string, StoredObject>, entries: readonly VersionedEntry[], version: Version): PagePlan {
   const listed = new Set(entries.map(nameKey));
-  const unlisted = [...stored].filter(([key]) => !listed.has(key)).map(([, record]) => record);
-  const wasDeleted = (r: ObjectRecord): boolean => isAlive(r) && r.version < version;
+  const unlisted = [...stored].filter(([key]) => !listed.has(key)).map(([, object]) => object);
+  const wasDeleted = (o: StoredObject): boolean => o.isAlive && o.version < version;
   return {
-    write: entries.map((entry) => ({ entry, record: stored.get(nameKey(entry)) })),
+    write: entries.map((entry) => ({ entry, stored: stored.get(nameKey(entry)) })),
     tombstone: unlisted.filter(wasDeleted),
-    pending: unlisted.filter((r) => r.unnotifiedLabels && !wasDeleted(r)),
-    redundant: unlisted.filter((r) => !isAlive(r) && !r.unnotifiedLabels && r.version <= version),
-    alive: [...stored.values()].filter(isAlive).length,
+    pending: unlisted.filter((o) => o.isPending && !wasDeleted(o)),
+    redundant: unlisted.filter((o) => !o.isAlive && !o.isPending && o.version <= version),
+    alive: [...stored.values()].filter((o) => o.isAlive).length,
   };
 }
 

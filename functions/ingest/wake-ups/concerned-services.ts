@@ -1,6 +1,6 @@
 /** Which services have to run because of the objects that a batch wrote. */
 
-import { concurrently } from '#shared/concurrently.ts';
+import { concurrentlySettled } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
@@ -12,16 +12,27 @@ import { listHints } from '#shared/store/service-counts.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from './selectors.ts';
 
-/** Wakes the services that the batch concerns. `versions`: of each set of services, read after the Pods of its namespace were written. */
-export async function enqueueConcerned(batch: BatchContext, versions: ReadonlyMap<string, number>): Promise<void> {
+/** What the batch has noted of its writes before it wakes services. */
+export interface NotedWrites {
+  /** The version of each set of services, read after the Pods of its namespace were written. */
+  readonly versions: ReadonlyMap<string, number | undefined>;
+  /** Namespaces whose version or count could not be written. Their services are woken when the messages come again. */
+  readonly unnoted: ReadonlySet<string>;
+}
+
+/** Wakes the services that the batch concerns. A namespace whose Services cannot be read keeps no other one from it. Resolves to the errors. */
+export async function enqueueConcerned(batch: BatchContext, { versions, unnoted }: NotedWrites): Promise<readonly unknown[]> {
   const { effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending) {
-    if (kind === 'Service') effects.wakeForInput(record.namespace, record.name, { observedAtMs });
+    if (kind === 'Service' && !unnoted.has(record.namespace)) effects.wakeForInput(record.namespace, record.name, { observedAtMs });
   }
-  await concurrently(8, [...podsByNamespace(batch)], async ([namespace, pods]) => {
+  const noted = [...podsByNamespace(batch)].filter(([namespace]) => !unnoted.has(namespace));
+  const ofPods = await concurrentlySettled(8, noted, async ([namespace, pods]) => {
     for await (const services of selectorsOf(batch, namespace, versions.get(namespace))) wakeForPods(batch, namespace, pods, services);
   });
-  if (effects.pending.some((p) => p.kind === 'Node')) await wakeOverloaded(batch);
+  const hasNodes = effects.pending.some((p) => p.kind === 'Node');
+  const ofNodes = await concurrentlySettled(1, hasNodes ? [batch] : [], wakeOverloaded);
+  return [...ofPods.failures, ...ofNodes.failures];
 }
 
 function podsByNamespace({ effects }: BatchContext): ReadonlyMap<string, readonly PendingNotification[]> {

@@ -53,8 +53,8 @@ export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
       if (!condition) return [];
-      const { atMost = Number.POSITIVE_INFINITY, maxBytes, keysOnly } = range;
-      const projection = keysOnly && { ProjectionExpression: '#p, #s', ExpressionAttributeNames: { '#p': tableKey.partition, '#s': tableKey.sort } };
+      const { atMost = Number.POSITIVE_INFINITY, maxBytes, only } = range;
+      const projection = only && projectionOf(only);
       // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query requests one more item.
       const items = await pages({ ...condition, ...projection, ConsistentRead: true }, { atMost: atMost + 1, maxBytes });
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
@@ -130,6 +130,12 @@ function keyCondition(pk: string, { from = '', to }: KeyRange) {
     ExpressionAttributeNames: { '#p': tableKey.partition, ...(sort && { '#s': tableKey.sort }) },
     ExpressionAttributeValues: { ':p': encodeValue(pk), ...parts },
   };
+}
+
+function projectionOf(attributes: readonly string[]) {
+  const aliases = attributes.map((name, i) => [`#a${i}`, name] as const);
+  const names = { '#p': tableKey.partition, '#s': tableKey.sort, ...Object.fromEntries(aliases) };
+  return { ProjectionExpression: Object.keys(names).join(', '), ExpressionAttributeNames: names };
 }
 
 /** Resolves to the result of a conditional write, or to false if its condition failed. */

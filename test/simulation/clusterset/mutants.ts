@@ -194,7 +194,7 @@ export const setMutants: readonly Mutant[] = [
     name: 'a list of a set’s names reads the text of each export',
     seeds: [5, 6, 4],
     set: { ...quiet, hostile: true, cluster: { ...cluster, limits: hostileLimits } },
-    table: (table) => ({ ...table, query: (pk, { keysOnly: _, ...range } = {}) => table.query(pk, range) }),
+    table: (table) => ({ ...table, query: (pk, { only: _, ...range } = {}) => table.query(pk, range) }),
   },
   {
     name: 'an exporter wakes its importers without a budget',

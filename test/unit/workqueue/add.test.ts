@@ -5,7 +5,7 @@ import { workKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
-import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -41,4 +41,23 @@ it('work that waits for its turn is dirty from the time that it is due', async (
   const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readFromApiServer: false, observedAtMs: undefined, pace: 'leads' } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   expect(decodeWork(await table.get(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }))).dirtyAtMs).toBe(nowMs + 60_000);
+});
+
+it('the services whose generations are added get their wake-ups, although the table refuses another one', async () => {
+  const table = memoryTable();
+  const { syncs } = memoryClusterQueues(() => nowMs);
+  const update: typeof table.update = async (key, ...change) => {
+    if (key.pk.endsWith('/s50')) throw new Error('ThrottlingException');
+    return table.update(key, ...change);
+  };
+  const wakeUps = Array.from({ length: 100 }, (_, i) => wakeNow('ns', `s${i}`));
+  const adding = addWork({ table: { ...table, update }, now: () => nowMs }, syncs, 'c', wakeUps);
+  await expect(adding).rejects.toThrow('no work can be added to ns/s50 of cluster c: ThrottlingException');
+  const woken = syncs.waiting().map((m) => (decodeMessage(m.body) as WakeUpMessage).service);
+  expect(woken.sort()).toEqual(
+    wakeUps
+      .map((w) => w.service)
+      .filter((name) => name !== 's50')
+      .sort(),
+  );
 });
