@@ -9,22 +9,28 @@ export const httpsAgent = { proxyEnv: process.env };
 
 /**
  * Timeouts of every client of the SDK, whose default is to wait for ever. A connection that a NAT or firewall dropped while the function was frozen stays
- * silent, and Lambda would stop the function with its whole batch. A call that times out is retried on another connection, so every call must be safe to
- * repeat.
- *
+ * silent, and Lambda would stop the function with its whole batch. `requestTimeout` ends when the headers of an answer are there, `socketTimeout` covers a
+ * body that stalls. A call that times out is retried on another connection, so every call must be safe to repeat.
+ */
+export const timeouts = (silentMs: number, connectionTimeout = 1_000) => ({
+  connectionTimeout,
+  requestTimeout: silentMs,
+  socketTimeout: silentMs,
+  throwOnRequestTimeout: true,
+  httpsAgent,
+});
+
+/**
  * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling. The default of 3 attempts covers less than one second.
  * A failed message returns after some seconds, and after three minutes if its run was stopped.
  */
-export const awsClientConfig = {
-  maxAttempts: 6,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true, httpsAgent },
-};
+export const awsClientConfig = { maxAttempts: 6, requestHandler: timeouts(3_000) };
 
 /** For credentials (STS, Secrets Manager), which are read while a call to a cluster waits. */
-export const credentialsClientConfig = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true, httpsAgent },
-};
+export const credentialsClientConfig = { maxAttempts: 3, requestHandler: timeouts(2_000) };
+
+/** For commands, which a person waits for. */
+export const commandClientConfig = { requestHandler: timeouts(10_000, 3_000) };
 
 /**
  * For every client of SQS. The SDK would take the host of a queue's URL as the endpoint, against AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT and

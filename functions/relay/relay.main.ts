@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { forFrequentCalls, frequentCallConfig, httpsAgent, sqsEndpoint } from '#shared/aws-client-config.ts';
+import { forFrequentCalls, frequentCallConfig, sqsEndpoint, timeouts } from '#shared/aws-client-config.ts';
 import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -26,14 +26,7 @@ try {
   const { connection, token } = fileCredentials(settings.api, Date.now);
   const transport = mcsVersions(httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' }));
   // Without time-outs a call to a queue that has vanished would block its kind for ever.
-  const sqs = forFrequentCalls(
-    new SQSClient({
-      ...frequentCallConfig,
-      ...sqsEndpoint,
-      maxAttempts: 2,
-      requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true, httpsAgent },
-    }),
-  );
+  const sqs = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint, maxAttempts: 2, requestHandler: timeouts(10_000, 3_000) }));
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });
   const runtime = { clock: systemClock, log: clusterLog, meter, limits: defaultLimits };

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
+import { commandClientConfig } from '#shared/aws-client-config.ts';
 import { clusterCredentials } from '#shared/cluster-api/cluster-credentials.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
@@ -66,7 +67,8 @@ async function deployedFindings(cluster: ClusterRecord, what: AskedFor, nowMs: n
   if (auth.type !== 'secret') return recordedFindings(cluster, nowMs, what);
   let api: HttpsClusterApi | undefined;
   try {
-    const credentials = clusterCredentials({ sts: new STSClient({}), secrets: new SecretsManagerClient({}), now: Date.now });
+    const [sts, secrets] = [new STSClient(commandClientConfig), new SecretsManagerClient(commandClientConfig)];
+    const credentials = clusterCredentials({ sts, secrets, now: Date.now });
     api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await credentials.credentials(auth, false)) }, { fieldManager });
     const found = await api.identity();
     const known = {

@@ -8,7 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { sqsEndpoint } from '#shared/aws-client-config.ts';
+import { commandClientConfig, sqsEndpoint } from '#shared/aws-client-config.ts';
 import { type QueueDirectory, queueDirectory } from '#shared/clusters/queue-directory.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import { hubEnv } from '#shared/contract/env.ts';
@@ -80,7 +80,8 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   const deployed = env[hubEnv.tableName];
   if (deployed) {
     const name = `table ${deployed}`;
-    const [dynamodb, sqs] = [withHubErrors(new DynamoDBClient({}), name), withHubErrors(new SQSClient(sqsEndpoint), name)];
+    const dynamodb = withHubErrors(new DynamoDBClient(commandClientConfig), name);
+    const sqs = withHubErrors(new SQSClient({ ...commandClientConfig, ...sqsEndpoint }), name);
     const table = dynamoTable(dynamodb, deployed);
     return {
       name,

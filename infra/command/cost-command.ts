@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { commandClientConfig } from '#shared/aws-client-config.ts';
 import { hubNameOf } from './console-command.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
@@ -38,7 +39,7 @@ Examples:
       const { table, hubName = hubNameOf(table ?? ''), days: of } = chosen;
       if (!table) throw new UsageError('which hub? A local run has no bill: --table or TABLE_NAME names a deployed one');
       const hub = await hubOf({ table });
-      const bill = billOf(await readUsage({ hub, hubName, cloudWatch: new CloudWatchClient({}), env: process.env }, of));
+      const bill = billOf(await readUsage({ hub, hubName, cloudWatch: new CloudWatchClient(commandClientConfig), env: process.env }, of));
       const printing = printingOf(chosen);
       const { format } = printing;
       if (format === 'json' || format === 'yaml')

@@ -2,6 +2,7 @@
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import type { Hub } from '#infra/cli/connect-hub.ts';
 import { UsageError } from '#infra/cli/usage-error.ts';
+import { commandClientConfig } from '#shared/aws-client-config.ts';
 import { cloudWatchLinks } from './cloudwatch-links.ts';
 import { cloudWatchMetrics, dollarsPerMetric } from './cloudwatch-metrics.ts';
 import { apiRoutes } from './console-api.ts';
@@ -17,7 +18,7 @@ export async function deployedConsole(
   { table, tableName, now }: Pick<Hub, 'table' | 'tableName' | 'now'>,
   hub: string,
   port: number,
-  client = new CloudWatchClient({}),
+  client = new CloudWatchClient(commandClientConfig),
 ): Promise<{ readonly server: Console; readonly price: string }> {
   const region = await client.config.region();
   const metrics = await cloudWatchMetrics({ client, hub, region, now }).catch((cause: Error) => {

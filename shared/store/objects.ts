@@ -72,7 +72,7 @@ export interface ObjectHead {
   readonly deletedAtMs: number;
 }
 
-export const headOf = (record: ObjectRecord): ObjectHead => ({
+export const objectHeadOf = (record: ObjectRecord): ObjectHead => ({
   namespace: record.namespace,
   name: record.name,
   version: record.version,

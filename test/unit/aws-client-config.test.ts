@@ -1,12 +1,21 @@
-/** A connection that has gone silent while a function was frozen: real clients, and a server of this test. */
+/** A connection that goes silent, before an answer or in the middle of one: real clients, and a server of this test. */
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { awsClientConfig, credentialsClientConfig, forFrequentCalls, frequentCallConfig, sqsEndpoint } from '#shared/aws-client-config.ts';
+import {
+  awsClientConfig,
+  commandClientConfig,
+  credentialsClientConfig,
+  forFrequentCalls,
+  frequentCallConfig,
+  sqsEndpoint,
+  timeouts,
+} from '#shared/aws-client-config.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 
 const ends: (() => void)[] = [];
@@ -15,35 +24,70 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it.each(Object.entries({ awsClientConfig, frequentCallConfig, credentialsClientConfig }))(
-  '%s: a call without an answer is made again on another connection',
-  async (_, config) => {
-    const sockets = new Set<unknown>();
-    const server = http.createServer((request, response) => {
-      sockets.add(request.socket);
-      if (sockets.size > 1) response.end('{"Item":{"v":{"S":"here"}}}');
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // The same, but quicker.
-    const requestHandler = { ...config.requestHandler, requestTimeout: config.requestHandler.requestTimeout / 50 };
-    const client = new DynamoDBClient({
-      ...config,
-      requestHandler,
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      region: 'eu-west-1',
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    });
-    ends.push(() => {
-      client.destroy();
-      server.closeAllConnections();
-      server.close();
-    });
-    const { Item } = await client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: 'k' } } }));
-    expect(Item).toEqual({ v: { S: 'here' } });
-    expect(sockets.size).toBe(2);
+const configs = { awsClientConfig, frequentCallConfig, credentialsClientConfig, commandClientConfig };
+const firstAnswers: Record<string, (response: http.ServerResponse) => void> = {
+  'gets no answer': () => {},
+  'gets half an answer': (response) => {
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0', 'content-length': 27 });
+    response.write('{"Item":{"v":');
   },
-);
+};
+
+it.each(
+  Object.entries(configs).flatMap(([name, config]) => Object.entries(firstAnswers).map(([what, answer]) => [name, what, config, answer] as const)),
+)('%s: a call that %s is made again on another connection', async (_name, _what, config, answer) => {
+  const sockets = new Set<unknown>();
+  const server = http.createServer((request, response) => {
+    sockets.add(request.socket);
+    if (sockets.size > 1) response.end('{"Item":{"v":{"S":"here"}}}');
+    else answer(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new DynamoDBClient({
+    ...config,
+    // The same, but quicker.
+    requestHandler: { ...config.requestHandler, ...timeouts(config.requestHandler.requestTimeout / 50) },
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  });
+  ends.push(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const { Item } = await client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: 'k' } } }));
+  expect(Item).toEqual({ v: { S: 'here' } });
+  expect(sockets.size).toBe(2);
+});
+
+it('a connection that is idle for longer than an answer may take is used again', async () => {
+  const sockets = new Set<unknown>();
+  const server = http.createServer((request, response) => {
+    sockets.add(request.socket);
+    response.end('{"Item":{"v":{"S":"here"}}}');
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new DynamoDBClient({
+    requestHandler: timeouts(100),
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  });
+  ends.push(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const get = () => client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: 'k' } } }));
+  await get();
+  await sleep(300);
+  await get();
+  expect(sockets.size).toBe(1);
+});
 
 it('a client for frequent calls signs as the client of the SDK does, each time with the present credentials', async () => {
   const received: { readonly headers: http.IncomingHttpHeaders; readonly body: string }[] = [];
@@ -96,10 +140,11 @@ it('all tries of a call together end before the function is stopped, and those f
   expect(longest(credentialsClientConfig)).toBeLessThan(defaultLimits.sync.callMs);
 });
 
-it('no function has a client of the SDK without time-outs', () => {
-  const clients = clientsIn('functions/**/*.ts');
-  expect(clients.length).toBeGreaterThan(8);
-  expect(clients.filter((c) => !/\b(frequentCallConfig|awsClientConfig|credentialsClientConfig|requestTimeout)\b/.test(c))).toEqual([]);
+it('no function and no command has a client of the SDK without time-outs, local addresses excepted', () => {
+  const clients = clientsIn('{functions,infra/{cli,command,console}}/**/*.ts');
+  expect(clients.length).toBeGreaterThan(14);
+  const allowed = /\b(frequentCallConfig|awsClientConfig|credentialsClientConfig|commandClientConfig|timeouts)\b|endpoint: local\./;
+  expect(clients.filter((c) => !allowed.test(c))).toEqual([]);
 });
 
 it.each([

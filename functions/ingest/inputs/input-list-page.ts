@@ -11,7 +11,7 @@ import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { raiseFence } from '#shared/store/lists.ts';
 import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
-import { headOf, type ObjectHead, type ObjectRecord, objectHeads, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
+import { type ObjectHead, type ObjectRecord, objectHeadOf, objectHeads, purgeTombstone, readObject, readObjects } from '#shared/store/objects.ts';
 import { forgetOutputs } from '#shared/store/outputs.ts';
 import { listed } from '#shared/store/pages.ts';
 import { type KeyRange, RangeTooLarge } from '#shared/store/table.ts';
@@ -99,7 +99,7 @@ function rangeReader({ deps, store }: MessageContext, kind: InputListPart['kind'
       if (bytes > rangeBytes) throw new RangeTooLarge('the other namespaces have more');
       const records = await readObjects(store, kind, namespace, { ...range, maxBytes: rangeBytes / namespacesAtOnce });
       bytes += records.reduce((sum, { projection = '' }) => sum + projection.length, 0);
-      return records.map((record) => ({ ...headOf(record), record }));
+      return records.map((record) => ({ ...objectHeadOf(record), record }));
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
       return listed(objectHeads(store, kind, namespace, range));

@@ -1,5 +1,5 @@
 /** Combines concurrent single strong reads into one BatchGetItem. */
-import { BatchGetItemCommand, type BatchGetItemCommandOutput, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Item, Key } from '../table.ts';
 import { decodeItem, encodeKey } from './attributes.ts';
 
@@ -7,8 +7,8 @@ import { decodeItem, encodeKey } from './attributes.ts';
 const maxKeys = 100;
 /** Number of concurrent calls, so a slow call does not block later reads. */
 const maxCalls = 4;
-/** Number of calls for keys that a throttled table leaves unprocessed. */
-const maxRounds = 6;
+/** Number of calls in a row by which a throttled table answers no key. An answer may be partial: DynamoDB reads at most 1 MB of a partition a call. */
+const maxIdleRounds = 6;
 
 interface Asked {
   readonly key: Key;
@@ -47,33 +47,39 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
   }
 
   async function settle(asked: readonly Asked[]): Promise<void> {
+    const unanswered = new Map(asked.map((a) => [idOf(a.key), a]));
+    const answer = (id: string, item: Item | undefined): void => {
+      unanswered.get(id)?.resolve(item);
+      unanswered.delete(id);
+    };
     try {
-      const items = asked.length === 1 ? await getOne((asked[0] as Asked).key) : await getAll(asked.map((a) => a.key));
-      for (const a of asked) a.resolve(items.get(idOf(a.key)));
+      const [first] = asked;
+      if (asked.length === 1 && first) answer(idOf(first.key), await getOne(first.key));
+      else await getAll(asked, answer);
     } catch (error) {
-      for (const a of asked) a.reject(error);
+      for (const a of unanswered.values()) a.reject(error);
     }
   }
 
-  async function getOne(key: Key): Promise<ReadonlyMap<string, Item>> {
+  async function getOne(key: Key): Promise<Item | undefined> {
     const output = await client.send(new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true }));
-    return new Map(output.Item ? [[idOf(key), decodeItem(output.Item)]] : []);
+    return output.Item && decodeItem(output.Item);
   }
 
-  async function getAll(keys: readonly Key[]): Promise<ReadonlyMap<string, Item>> {
-    const items = new Map<string, Item>();
-    let left: NonNullable<BatchGetItemCommandOutput['UnprocessedKeys']> = { [tableName]: { Keys: keys.map(encodeKey), ConsistentRead: true } };
-    for (let round = 0; Object.keys(left).length > 0; round++) {
-      if (round === maxRounds) throw new Error(`the table left keys unread in ${maxRounds} rounds`);
-      if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
-      const output = await client.send(new BatchGetItemCommand({ RequestItems: left }));
-      for (const raw of output.Responses?.[tableName] ?? []) {
-        const item = decodeItem(raw);
-        items.set(idOf(item), item);
-      }
-      left = output.UnprocessedKeys ?? {};
+  /** Answers each key with the round that reads it. */
+  async function getAll(asked: readonly Asked[], answer: (id: string, item: Item | undefined) => void): Promise<void> {
+    let left = new Map(asked.map(({ key }) => [idOf(key), encodeKey(key)]));
+    for (let idle = 0; left.size > 0; ) {
+      if (idle > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** idle));
+      const request = { [tableName]: { Keys: [...left.values()], ConsistentRead: true } };
+      const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
+      const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => decodeItem(raw)).map((item) => [idOf(item), item]));
+      const unread = new Map((output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [idOf(decodeItem(key)), key]));
+      for (const id of left.keys()) if (!unread.has(id)) answer(id, items.get(id));
+      idle = unread.size < left.size ? 0 : idle + 1;
+      if (idle === maxIdleRounds) throw new Error(`the table answered none of ${unread.size} keys in ${maxIdleRounds} rounds`);
+      left = unread;
     }
-    return items;
   }
 
   return (key) => {

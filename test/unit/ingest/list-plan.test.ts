@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isSuspicious, planPage, type StoredObject } from '#functions/ingest/inputs/list-plan.ts';
 import type { VersionedEntry } from '#functions/ingest/inputs/object-plan.ts';
-import { headOf, type ObjectRecord } from '#shared/store/objects.ts';
+import { type ObjectRecord, objectHeadOf } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const stored = (name: string, rv: string, more: Partial<ObjectRecord> = {}): StoredObject =>
-  headOf({ namespace: 'ns', name, version: versionOf(1, rv), projection: 'o', unnotifiedLabels: undefined, deletedAtMs: 0, ...more });
+  objectHeadOf({ namespace: 'ns', name, version: versionOf(1, rv), projection: 'o', unnotifiedLabels: undefined, deletedAtMs: 0, ...more });
 const tombstone = { projection: undefined, deletedAtMs: 1 };
 const listed = (name: string): VersionedEntry => ({
   namespace: 'ns',

@@ -75,3 +75,56 @@ it('more keys than a call takes go in several calls', async () => {
   for (const call of calls) call.answer();
   expect((await reads).length).toBe(250);
 });
+
+const MiB = 1 << 20;
+type RawKey = Record<'pk' | 'sk', { S: string }>;
+
+/** A table that answers each call as BatchGetItem is documented: 1 MiB of a partition and 16 MiB altogether. Items whose key `isThrottled` are left unread. */
+function partialTable(bytesOf: (pk: string) => number, isThrottled: (sk: string) => boolean = () => false) {
+  const calls: number[] = [];
+  const send = async ({
+    input,
+  }: {
+    readonly input: { readonly Key?: RawKey; readonly RequestItems?: { readonly t: { readonly Keys: RawKey[] } } };
+  }) => {
+    const item = (key: RawKey) => ({ ...key, o: { S: 'x'.repeat(bytesOf(key.pk.S)) } });
+    if (input.Key) return { Item: item(input.Key) };
+    const used = new Map<string, number>();
+    const [read, unread]: [RawKey[], RawKey[]] = [[], []];
+    for (const key of input.RequestItems?.t.Keys ?? []) {
+      const [ofPartition, bytes] = [used.get(key.pk.S) ?? 0, bytesOf(key.pk.S)];
+      const fits = ofPartition + bytes <= MiB && [...used.values()].reduce((a, b) => a + b, bytes) <= 16 * MiB;
+      if (!fits || isThrottled(key.sk.S)) unread.push(key);
+      else {
+        used.set(key.pk.S, ofPartition + bytes);
+        read.push(key);
+      }
+    }
+    calls.push(read.length);
+    return { Responses: { t: read.map(item) }, ...(unread.length > 0 && { UnprocessedKeys: { t: { Keys: unread } } }) };
+  };
+  return { calls, get: batchedGets({ send } as unknown as DynamoDBClient, 't') };
+}
+
+it('more of a partition than a call returns is read in as many calls as it needs', async () => {
+  const { get, calls } = partialTable((pk) => (pk === 'large' ? 80 * 1024 : 500));
+  const reads = Array.from({ length: 97 }, (_, i) => get({ pk: 'large', sk: `s${i}` }));
+  const other = get({ pk: 'small', sk: 's' });
+  expect((await other)?.['o']).toHaveLength(500);
+  for (const item of await Promise.all(reads)) expect(item?.['o']).toHaveLength(80 * 1024);
+  expect(calls.length).toBeGreaterThan(6);
+  expect(calls.reduce((a, b) => a + b, 0)).toBe(98);
+});
+
+it('a key that a throttled table never reads is given up after six calls, and the others of its call are read', async () => {
+  const { get, calls } = partialTable(
+    () => 500,
+    (sk) => sk === 'hot',
+  );
+  const hot = get({ pk: 'p', sk: 'hot' });
+  const other = get({ pk: 'p', sk: 'other' });
+  const missing = hot.catch((error: Error) => error.message);
+  expect(await other).toBeDefined();
+  expect(await missing).toBe('the table answered none of 1 keys in 6 rounds');
+  expect(calls).toEqual([1, 0, 0, 0, 0, 0, 0]);
+});
