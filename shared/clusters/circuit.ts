@@ -15,6 +15,8 @@ export interface Circuit {
   readonly failures: number;
   /** No run calls the API before this time, ms since the epoch. Then one run at a time probes. */
   readonly untilMs: number;
+  /** The text as it was read. Another version of the hub may have written further fields. */
+  readonly text?: string;
 }
 
 export interface CircuitState {
@@ -56,7 +58,7 @@ export function decodeCircuit(item: Item, switches: Switches): CircuitState {
   const recoveredAtMs = numberOf(item, recoveredAt);
   if (!writesAnything(switches) || typeof text !== 'string') return { circuit: undefined, recoveredAtMs };
   const { reason, failures, until } = JSON.parse(text) as { readonly reason: CircuitReason; readonly failures: number; readonly until: number };
-  return { circuit: { reason, failures, untilMs: until }, recoveredAtMs };
+  return { circuit: { reason, failures, untilMs: until, text }, recoveredAtMs };
 }
 
 interface ClusterCircuit {
@@ -64,7 +66,7 @@ interface ClusterCircuit {
   readonly circuit: Circuit | undefined;
 }
 
-const isAsRead = (circuit: Circuit) => ({ attribute: circuitAttribute, is: '=', value: encode(circuit) }) as const;
+const isAsRead = (circuit: Circuit) => ({ attribute: circuitAttribute, is: '=', value: circuit.text ?? encode(circuit) }) as const;
 
 /**
  * Opens the circuit, or extends it. The update succeeds only for the first worker that met a failure, or for the worker that probed: later workers find the

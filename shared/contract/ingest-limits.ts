@@ -33,8 +33,8 @@ export const ingestDefaults = {
   rangeBytes: 16 << 20,
   /** Minimum time that a tombstone stays, ms. It is longer than a run of ingest, and the list's fence refuses later messages. */
   tombstoneMs: 15 * 60_000,
-  /** Time for which the applied pages of a list are stored, s. It is longer than its messages are in flight. */
-  listTtlSeconds: 3600,
+  /** Time for which the applied pages of a list are stored, s: as long as SQS keeps the list's other messages in an outage. */
+  listTtlSeconds: 4 * 24 * 3600,
   /** Memory for the ten messages that a worker handles at once, bytes, of its 1024 MB. A message above a tenth of it is handled alone. */
   memoryAtOnce: 192 << 20,
   /** Limits of a warm worker's caches for all clusters: selectors of namespaces' Services (bytes), names of namespaces, sessions of relays. */

@@ -48,7 +48,7 @@ it('two workers that meet a failure at once open one circuit', async () => {
   const { table, state } = await activeCluster();
   await openCircuit(table, { id: 'c', circuit: undefined }, { reason: 'unreachable', failures: 1, untilMs: 5 });
   await openCircuit(table, { id: 'c', circuit: undefined }, { reason: 'forbidden', failures: 1, untilMs: 9 });
-  expect(await state()).toEqual({ circuit: { reason: 'unreachable', failures: 1, untilMs: 5 }, recoveredAtMs: 0 });
+  expect(await state()).toMatchObject({ circuit: { reason: 'unreachable', failures: 1, untilMs: 5 }, recoveredAtMs: 0 });
 });
 
 it('one worker at a time probes an open circuit, and its success closes the circuit', async () => {
@@ -60,4 +60,16 @@ it('one worker at a time probes an open circuit, and its success closes the circ
   expect(await closeCircuit(table, await read(), 22)).toBe(true);
   expect(await state()).toEqual({ circuit: undefined, recoveredAtMs: 22 });
   expect(await closeCircuit(table, await read(), 23)).toBe(false);
+});
+
+it('a circuit of a version that writes one more field is probed, extended and closed as any other', async () => {
+  const { table, read, state } = await activeCluster();
+  const ofNextVersion = { reason: 'unreachable', openedBy: 'sync-7', failures: 1, until: 5 };
+  const store = (): Promise<unknown> => table.update(metaKey('c'), { set: { circuit: JSON.stringify(ofNextVersion) } });
+  await store();
+  expect(await claimProbe(table, await read(), { by: 'a', nowMs: 10, untilMs: 20 })).toBe(true);
+  await openCircuit(table, await read(), { reason: 'forbidden', failures: 2, untilMs: 40 });
+  expect(await state()).toMatchObject({ circuit: { reason: 'forbidden', failures: 2, untilMs: 40 } });
+  await store();
+  expect(await closeCircuit(table, await read(), 22)).toBe(true);
 });
