@@ -13,6 +13,7 @@
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
 import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
@@ -57,7 +58,8 @@ interface ToApply {
 
 async function applyBatch(deps: IngestDeps, id: string, { records, ahead }: ToApply, deadline: number): Promise<readonly string[]> {
   const cluster = await readCluster(deps.table, id);
-  if (!cluster || cluster.mode === 'removed') {
+  // The purge of a draining cluster would not come again to records that are written behind its position.
+  if (!cluster || isDeregistered(cluster)) {
     deps.log.error('events of a cluster that is not registered', { cluster: id, messages: records.length });
     return records.map((r) => r.messageId);
   }

@@ -63,8 +63,9 @@ async function verifyUnbound(deps: SweepDeps, cluster: ClusterRecord, unbound: U
 
 /** Returns the history that an unbound session belongs to. `unknown`: the cluster does not answer, or contradicts both the session and the record. */
 async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<'same' | 'late' | 'new' | 'foreign' | 'unknown'> {
-  // The relay saw the history go back. If the incarnation began later, another relay has reported the same step back, and this session belongs to it.
-  if (unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined) return unbound.rewoundAtMs > cluster.incarnationSinceMs ? 'new' : 'same';
+  const sawStepBack = unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined;
+  if (sawStepBack && unbound.rewoundAtMs > cluster.incarnationSinceMs) return 'new';
+  // Otherwise another relay has reported the same step back, and the session belongs to the incarnation that began with it, or this relay's clock is slow.
   try {
     // The question is which cluster answers: the call is not held to the identity in the record.
     const api = await deps.cluster({ ...cluster, uid: '' });
@@ -75,12 +76,14 @@ async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: Unbou
     // Each kind is checked: kinds may be in different etcds, and the known version of a quiet kind may be a minute old.
     const behind = await concurrently(kinds.length, kinds, async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind]);
     if (behind.includes(true)) return 'new';
-    return cluster.incarnation === 1 ? 'same' : 'late';
+    return cluster.incarnation === 1 || sawStepBack ? 'same' : 'late';
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    // A cluster in shadow mode may never be reachable from here. The session is accepted if no heartbeat of a known relay has come since.
+    // A cluster in shadow mode may never be reachable from here, so its relays are believed. A session is accepted if no heartbeat of a known relay has come since.
+    if (servesFromSnapshot(cluster)) return 'unknown';
+    if (sawStepBack) return 'same';
     const stood = deps.now() - unbound.sinceMs > deps.limits.sweep.believedAfterMs && handledAtMs(cluster.relay) < unbound.sinceMs;
-    return !servesFromSnapshot(cluster) && stood ? 'new' : 'unknown';
+    return stood ? 'new' : 'unknown';
   }
 }
 

@@ -1,7 +1,8 @@
 /** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
-import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
+import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
+import { encodeQuarantineCopy } from '#shared/queue/quarantine-copy.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { waitsForTurn } from '#shared/workqueue/import-turns.ts';
 import { coalesce } from '#shared/workqueue/rules/message.ts';
@@ -58,9 +59,8 @@ async function byService(deps: SyncDeps, cluster: string, records: readonly Wake
       if (!(error instanceof UnreadableMessage)) throw error;
       deps.metrics.put('Quarantined', 1, { cluster });
       deps.log.warn('wake-up quarantined', { cluster, messageId, reason: error.message });
-      await deps
-        .queues(cluster, undefined)
-        .quarantine.send([{ body: encodeMessage({ reason: error.message, from: 'syncs', cluster, body: body.slice(0, 200_000) }) }]);
+      const copy = encodeQuarantineCopy({ reason: error.message, from: 'syncs', cluster, body });
+      await deps.queues(cluster, undefined).quarantine.send([{ body: copy }]);
     }
   }
   return services;

@@ -1,2 +1,4 @@
 /** SQS's maximum delay of a message. A longer wait is split. */
 export const maxDelaySeconds = 900;
+/** SQS's maximum size of a message's body. */
+export const maxMessageBytes = 1024 * 1024;

@@ -2,7 +2,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { concurrently } from '#shared/concurrently.ts';
-import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { maxDelaySeconds, maxMessageBytes } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 /** Number of batches that are sent at once. */
@@ -57,7 +57,6 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
   };
 }
 
-const maxMessageBytes = 1024 * 1024;
 /** Below SQS's 1 MiB a call, because the overhead besides the bodies is not documented to the byte. */
 const maxBatchBytes = 900 * 1024;
 

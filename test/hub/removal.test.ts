@@ -6,6 +6,7 @@ import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, purgingUntil, registerCluster } from '#shared/clusters/registration.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { readObject } from '#shared/store/objects.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -36,6 +37,15 @@ it('a removed cluster is not written to any more, and its endpoints stay unchang
   world.queues.events.purge();
   await pass(600);
   expect(calls).toEqual([]);
+});
+
+it('a cluster that drains takes no events, whose records its purge might have passed already', async () => {
+  const { world, pass } = await left();
+  world.store.apply(aPod(7));
+  await pass(60);
+  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'draining' });
+  expect(world.queues.events.waiting().length).toBeGreaterThan(0);
+  expect(await readObject({ table: world.table, cluster }, 'Pod', 'default', 'pod-7')).toBeUndefined();
 });
 
 it('once it has drained everything of it goes but its record, its audits and its place in the list', async () => {

@@ -8,6 +8,7 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import { type Events, encodeEntries } from '#shared/queue/events.ts';
 import type { HeartbeatMessage, PartProgress } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
+import { encodeQuarantineCopy } from '#shared/queue/quarantine-copy.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 
 export interface EventsRecord {
@@ -77,7 +78,6 @@ const refusedAtOnce = 50;
 export async function quarantine(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {
   deps.metrics.put('Quarantined', 1, { cluster: cluster.id });
   deps.log.warn('events message quarantined', { cluster: cluster.id, messageId: record.messageId, reason });
-  await deps
-    .queues(cluster.id, cluster.queues)
-    .quarantine.send([{ body: encodeMessage({ reason, from: 'events', cluster: cluster.id, body: record.body.slice(0, 200_000) }) }]);
+  const copy = encodeQuarantineCopy({ reason, from: 'events', cluster: cluster.id, body: record.body });
+  await deps.queues(cluster.id, cluster.queues).quarantine.send([{ body: copy }]);
 }

@@ -48,13 +48,14 @@ it('while a session is in doubt no sync runs, nor after it until the new history
   expect(hasSynced(after)).toBe(false);
 });
 
-it.each<readonly [string, Partial<UnboundSession>, Live]>([
-  ['the cluster is another one', { uid: 'other' }, { uid: 'other', version: '500' }],
-  ['a kind of the cluster is behind what was read of it', {}, { version: '95' }],
-  ['its relay saw the history go back, and it has come as far again', { rewoundAtMs: 5 }, { version: '150' }],
-  ['its relay saw the history go back, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }],
-])('a new incarnation begins when %s', async (_when, unbound, live) => {
-  const { after, session } = await judged(unbound, live);
+it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
+  ['the cluster is another one', { uid: 'other' }, { uid: 'other', version: '500' }, {}],
+  ['a kind of the cluster is behind what was read of it', {}, { version: '95' }, {}],
+  ['its relay saw the history go back, and it has come as far again', { rewoundAtMs: 5 }, { version: '150' }, {}],
+  ['its relay saw the history go back, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }, {}],
+  ['its relay saw the history go back by a slow clock, and a kind of the cluster is behind', { rewoundAtMs: 5 }, { version: '95' }, { incSince: 6 }],
+])('a new incarnation begins when %s', async (_when, unbound, live, set) => {
+  const { after, session } = await judged(unbound, live, set);
   expect(after).toMatchObject({ incarnation: 2, uid: unbound.uid ?? 'u', unverified: undefined, incarnationSinceMs: 1_000_000 });
   expect(session).toBe(2);
 });
@@ -62,6 +63,7 @@ it.each<readonly [string, Partial<UnboundSession>, Live]>([
 it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   ['the cluster is as we know it', {}, {}, {}],
   ['another relay saw the same', { rewoundAtMs: 5 }, {}, { incSince: 6 }],
+  ['another relay saw the same, and the cluster in shadow mode cannot be asked', { rewoundAtMs: 5 }, { away: true }, { incSince: 6, mode: 'shadow' }],
 ])('the session belongs to this incarnation when %s', async (_when, unbound, live, set) => {
   const { after, session } = await judged(unbound, live, set);
   expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
@@ -91,11 +93,18 @@ it('a session of another cluster is bound to no incarnation while the cluster th
   expect(await readCluster(hub.table, 'c')).toMatchObject({ unverified: undefined, relay: after.relay });
 });
 
-it.each<readonly [string, Partial<UnboundSession>, Live]>([
-  ['the cluster cannot be asked', {}, { away: true }],
-  ['the cluster is neither the one nor the other', { uid: 'other' }, { uid: 'third' }],
-])('the doubt stays while %s', async (_when, unbound, live) => {
-  const { after, session } = await judged(unbound, live);
+it('a session that reports a step back that began the incarnation belongs to it, also after a restore', async () => {
+  const { after, session } = await judged({ rewoundAtMs: 5 }, {}, { incSince: 6 }, 2);
+  expect(after).toMatchObject({ incarnation: 2, unverified: undefined });
+  expect(session).toBe(2);
+});
+
+it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
+  ['the cluster cannot be asked', {}, { away: true }, {}],
+  ['its relay reports a step back that is not newer, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }, { incSince: 6 }],
+  ['the cluster is neither the one nor the other', { uid: 'other' }, { uid: 'third' }, {}],
+])('the doubt stays while %s', async (_when, unbound, live, set) => {
+  const { after, session } = await judged(unbound, live, set);
   expect(after.unverified).toMatchObject({ session: 's2' });
   expect([after.incarnation, session]).toEqual([1, undefined]);
 });
