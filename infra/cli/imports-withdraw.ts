@@ -1,6 +1,7 @@
 /** `cluster imports CLUSTER off --withdraw`: what the cluster has imported is deleted first, by the runs that would keep it up to date otherwise. */
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
+import { isWoken } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -38,8 +39,9 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
   const end = now() + maxMs;
   for (;;) {
     const left = await importedNames(table, id, clusterset.set);
-    const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
-    const ran = isWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
+    const modeSwitch = (await readCluster(table, id))?.modeSwitch;
+    const areWoken = modeSwitch !== undefined && toRun.every((w) => isWoken(modeSwitch, w));
+    const ran = areWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
     if (left.length === 0 && ran) break;
     if (now() >= end) {
       const what = left.length > 0 ? `${left.length} imports are left: ${listedNames(left)}` : 'not every run has ended';

@@ -1,6 +1,7 @@
 /** `opt-in CLUSTER off --withdraw`: sync deletes the slices of Services that opt in, and the switch is off when they are gone. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withdrawOptIn } from '#shared/clusters/mode-switch.ts';
+import type { ModeSwitch } from '#shared/clusters/mode.ts';
+import { isWoken, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
@@ -48,8 +49,10 @@ export async function withdraw(
   // A run that began before the switch may still write. Services that opt in are therefore checked until a run has followed the switch.
   let left: readonly Service[] = services.filter((service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in');
   for (;;) {
-    const isWoken = (await readCluster(table, id))?.modeSwitch.owesWaking === false;
-    left = await filtered(left, async (service) => !isWoken || (await hasSlices(table, id, service)) || !(await isDone(table, id, service)));
+    const modeSwitch = (await readCluster(table, id))?.modeSwitch;
+    const isDone = async (service: Service): Promise<boolean> =>
+      modeSwitch !== undefined && isWokenFor(modeSwitch, service) && (await isRun(table, id, service)) && !(await hasSlices(table, id, service));
+    left = await filtered(left, async (service) => !(await isDone(service)));
     if (left.length === 0) break;
     if (now() >= end) {
       throw new Error(
@@ -71,7 +74,10 @@ const hasSlices = async (table: Table, cluster: string, service: Service): Promi
     ({ kind, object }) => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object as EndpointSlice),
   );
 
-const isDone = async (table: Table, cluster: string, service: Service): Promise<boolean> => isClean(await readWork(table, keyOf(cluster, service)));
+const isWokenFor = (modeSwitch: ModeSwitch, { metadata: { namespace = '', name } }: Service): boolean =>
+  isWoken(modeSwitch, { namespace, service: name });
+
+const isRun = async (table: Table, cluster: string, service: Service): Promise<boolean> => isClean(await readWork(table, keyOf(cluster, service)));
 
 async function filtered(services: readonly Service[], isLeft: (service: Service) => Promise<boolean>): Promise<readonly Service[]> {
   const is = await concurrently(16, services, isLeft);

@@ -96,6 +96,13 @@ export function owesWalk(modeSwitch: ClusterRecord['modeSwitch']): boolean {
   return modeSwitch.owesWaking && (waking === undefined || waking.place !== undefined);
 }
 
+/** Returns true if the service is woken for the last switch, although others may still be refused. */
+export function isWoken(modeSwitch: ClusterRecord['modeSwitch'], { namespace, service }: RefusedService): boolean {
+  if (!modeSwitch.owesWaking) return true;
+  const refused = owesWalk(modeSwitch) ? undefined : wakingSoFar(modeSwitch)?.refused;
+  return refused !== undefined && !refused.some((r) => r.namespace === namespace && r.service === service);
+}
+
 /** Saves how far the wake-ups have come. Resolves to false after another switch, which has wake-ups of its own. */
 export async function recordWaking(table: Table, { id, modeSwitch }: ClusterSwitch, { place, refused }: Waking<object>): Promise<boolean> {
   const isDone = place === undefined && refused.length === 0;

@@ -1,7 +1,7 @@
 /** A work item that the table refuses, throttled or damaged, is the trouble of its own service: switches, resyncs and repairs of others go on. */
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { isWoken, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
@@ -62,9 +62,12 @@ it('the command that switches wakes the others too, and sweep the refused ones',
   let isThrottled = true;
   const hub = await hubOf(30, (name) => isThrottled && name === 's7');
   await switchMode(hub.table, 'c', 'active', hub.clock.now);
+  expect(isWoken((await hub.cluster()).modeSwitch, { namespace: 'ns', service: 's6' })).toBe(false);
   const step = { services: 4, entries: 10 };
   await expect(addAll(hub.deps, await hub.cluster(), step)).rejects.toThrow('no work can be added to ns/s7 of cluster c: ThrottlingException');
   expect(hub.woken().size).toBe(29);
+  const { modeSwitch } = await hub.cluster();
+  expect(['s6', 's7', 's29'].map((service) => isWoken(modeSwitch, { namespace: 'ns', service }))).toEqual([true, false, true]);
   isThrottled = false;
   expect(await hub.minute()).toBe('');
   expect(hub.woken().size).toBe(30);
