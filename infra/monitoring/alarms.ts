@@ -108,6 +108,12 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periodMinutes: 5,
     meaning: 'two clusters export the same address',
   }),
+  on('AddressOutside', 'AddressesOutside', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'pods of an export have addresses outside of the ranges of its cluster, and no importer has them',
+  }),
   // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
   on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {

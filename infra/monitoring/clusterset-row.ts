@@ -22,6 +22,7 @@ export const clustersetRow = {
         { metric: 'ImportsBlocked', statistic: 'Sum', label: 'blocked imports' },
         { metric: 'ImportsDelayed', statistic: 'Sum', label: 'delayed imports' },
         { metric: 'AddressCollisions', statistic: 'Sum', label: 'collisions' },
+        { metric: 'AddressesOutside', statistic: 'Sum', label: 'outside of ranges' },
         { metric: 'WritesImports', statistic: 'Sum', label: 'writes of slices' },
       ],
     },

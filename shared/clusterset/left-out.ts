@@ -4,10 +4,15 @@ import { maxEndpoints } from './source-pods.ts';
 
 const limit = `an import has ${maxEndpoints.toLocaleString('en')} endpoints at most`;
 
-/** Without numbers, so it changes only with the clusters that it names. */
-export function limitText({ leftOut }: { readonly leftOut: readonly LeftOut[] }): string | undefined {
-  const clusters = new Set(leftOut.filter(({ reason }) => reason.kind === 'too-many').map(({ cluster }) => cluster));
-  return clusters.size === 0 ? undefined : `${limit}: some of ${[...clusters].join(', ')} are left out`;
+/** Texts for conditions. They have no numbers, and change only with the clusters that they name. */
+export function leftOutNotes({ leftOut }: { readonly leftOut: readonly LeftOut[] }): readonly string[] {
+  const clustersOf = (kind: LeftOutReason['kind']): string =>
+    [...new Set(leftOut.filter(({ reason }) => reason.kind === kind).map(({ cluster }) => cluster))].join(', ');
+  const [limited, outside] = [clustersOf('too-many'), clustersOf('outside-cidrs')];
+  return [
+    ...(limited === '' ? [] : [`${limit}: some of ${limited} are left out`]),
+    ...(outside === '' ? [] : [`addresses of ${outside} are left out: they are outside of the ranges of exports.podCidrs`]),
+  ];
 }
 
 export function whyLeftOut(reason: LeftOutReason): string {

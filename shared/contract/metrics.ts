@@ -88,6 +88,10 @@ export const metrics = {
     help: 'delayed wake-ups of imports: an exporter changed more names in a minute than its budget allows, or a worker ran as many imports as it may',
   },
   AddressCollisions: { unit: 'Count', help: 'addresses left out of an import because another source has them on the same port' },
+  AddressesOutside: {
+    unit: 'Count',
+    help: 'addresses left out of an import because they are outside of the ranges that their cluster may export (exports.podCidrs)',
+  },
   PodsTooLarge: {
     unit: 'Count',
     help: 'runs that kept endpoints because the pods of the namespace have more bytes than a run reads, or the cluster more Nodes; and runs of exports with such pods',

@@ -71,16 +71,30 @@ export interface OfName {
  * Former importers are ignored.
  */
 export async function failureOfImports(run: ClustersetRun, of: OfName, exportText: string | undefined): Promise<ExportFailure | undefined> {
-  const ofEach = await concurrently(16, of.importers, async (id): Promise<readonly ExportFailure[]> => {
+  const ofEach = await concurrently(16, of.importers, async (id): Promise<readonly FailureIn[]> => {
     const failure = await failureIn(run, id, of.states.get(id), exportText);
-    return failure ? [{ ...failure, message: `cluster "${id}": ${failure.message}` }] : [];
+    return failure ? [{ ...failure, cluster: id }] : [];
   });
   const all = ofEach.flat();
   const blocked = all.find(blocks);
   // The run comes again if it waits, but not if it is blocked. Then it names no import that is merely not confirmed yet.
   const named = blocked ? all.filter(({ reason }) => reason !== 'Pending') : all;
   const first = blocked ?? named.find(({ reason }) => reason === 'Pending') ?? named[0];
-  return first && { reason: first.reason, message: named.map(({ message }) => message).join('; ') };
+  return first && { reason: first.reason, message: together(named) };
+}
+
+interface FailureIn extends ExportFailure {
+  /** The importer. */
+  readonly cluster: string;
+}
+
+/** A hundred importers may leave out the same addresses. */
+function together(failures: readonly FailureIn[]): string {
+  const texts = [...Map.groupBy(failures, ({ message }) => message)].map(([message, same]) => {
+    const clusters = same.map(({ cluster }) => `"${cluster}"`).join(', ');
+    return `${same.length === 1 ? 'cluster' : 'clusters'} ${clusters}: ${message}`;
+  });
+  return texts.join('; ');
 }
 
 const blocks = ({ reason }: ExportFailure): boolean => reason !== 'Exported' && reason !== 'Pending';

@@ -3,8 +3,9 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterState } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
-import { limitText } from '#shared/clusterset/left-out.ts';
+import { leftOutNotes } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
+import type { LeftOutReason } from '#shared/clusterset/source-pods.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
@@ -50,15 +51,20 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   const refused = await applySlicePlan(run, api, final, slices);
   run.refusals.push(...[...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`));
   Object.assign(run.found, reportOf(final), isDoubtful && { doubted });
-  const limited = limitText(final);
-  if (limited !== undefined) run.notes.push(limited);
-  const collisions = final.leftOut.filter(({ reason }) => reason.kind === 'collision').length;
-  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
+  run.notes.push(...leftOutNotes(final));
+  countLeftOut(run, final);
   // The doubted removal is tried again until the snapshot has caught up.
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: cluster.id });
   return requeue(deps, 'noReadySource', { reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay` });
+}
+
+function countLeftOut({ deps, cluster }: ClustersetRun, { leftOut }: ImportedSlicesPlan): void {
+  const count = (kind: LeftOutReason['kind']): number => leftOut.filter(({ reason }) => reason.kind === kind).length;
+  const [collisions, outside] = [count('collision'), count('outside-cidrs')];
+  if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
+  if (outside > 0) deps.metrics.put('AddressesOutside', outside, { cluster: cluster.id });
 }
 
 /** Resolves to the hub's own slices. Proxies use those of other controllers too, for instance of a time when the derived Service had a selector. */
