@@ -46,12 +46,12 @@ export function relaySettingsOf(
 
 /** A cluster that previews imports has the rights to write them from the start, as one in shadow mode has those of active mode. */
 function tasksInSet(
-  { imports, exports: own }: ClusterConfig,
+  { id: cluster, imports, exports: own }: ClusterConfig,
   { name: set, sameness }: ClustersetConfig,
   members: readonly ClusterConfig[],
 ): ClustersetTasks {
   const editors = own?.editorsMayExport ? { editorsMayExport: true } : {};
   if (imports === 'off') return editors;
   const sources = Object.fromEntries(members.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])));
-  return { imports: { set, sameness, sources }, ...editors };
+  return { imports: { cluster, set, sameness, sources }, ...editors };
 }

@@ -72,7 +72,12 @@ function byChoice(variants: readonly { readonly condition: string; readonly text
     .join('');
 }
 
-const anySource: ImportTasks = { set: value('clustersetName'), sameness: value('clustersetSameness') as 'all', sources: {} };
+const anySource: ImportTasks = {
+  cluster: value('cluster'),
+  set: value('clustersetName'),
+  sameness: value('clustersetSameness') as 'all',
+  sources: {},
+};
 const importing = '(eq .Values.clusterset "imports")';
 const exportingEditors = '(and .Values.clusterset .Values.editorsMayExport)';
 const objectsOf = (tasks: ClustersetTasks): readonly string[] =>

@@ -26,7 +26,7 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
       { name: 'source', expression: labelOf('variables.target', labelSourceCluster) },
       { name: 'cidrs', expression: 'variables.source in variables.ranges ? variables.ranges[variables.source].map(c, cidr(c)) : []' },
     ],
-    validations: [...importedSliceRules, takesImports(namespace, tasks)],
+    validations: [...importedSliceRules(tasks), takesImports(namespace, tasks)],
   }),
   ...policy(namespace, {
     name: 'fleet-endpoints-writer-derived-services',
@@ -84,7 +84,7 @@ const isImported: Named = {
 const isDerivedName = (name: string): string => `${name}.matches('^${derivedPrefix}[0-9a-v]{10}$')`;
 const mcsService = (it: string): string => labelOf(it, labelMcsService);
 
-const importedSliceRules: readonly Rule[] = [
+const importedSliceRules = ({ cluster }: ImportTasks): readonly Rule[] => [
   { expression: isInBoth(isOfImports), message: 'a slice with a source cluster is an import’s, and stays one' },
   staysWithItsService,
   {
@@ -99,7 +99,10 @@ const importedSliceRules: readonly Rule[] = [
   },
   { expression: onWrite('variables.source in variables.ranges'), message: 'the source cluster is none that this cluster imports from' },
   ...ofAService,
-  { expression: allEndpoints('!has(e.targetRef) && !has(e.nodeName)'), message: 'an imported endpoint names no pod and no node' },
+  {
+    expression: allEndpoints(`!has(e.targetRef) && (!has(e.nodeName) || variables.source == '${cluster}')`),
+    message: 'an imported endpoint names no pod, and no node of another cluster',
+  },
   {
     expression: allEndpoints('e.addresses.all(a, isIP(a) && variables.cidrs.exists(c, c.containsIP(a)))'),
     message: 'an imported address is in the ranges of its source cluster',

@@ -7,6 +7,8 @@ export interface ClustersetTasks {
 }
 
 export interface ImportTasks {
+  /** The importing cluster itself. */
+  readonly cluster: string;
   /** The name of the set. */
   readonly set: string;
   /** `labelled`: a namespace takes imports that has the set's label. `all`: each does that is not excluded. */

@@ -2,7 +2,7 @@
 
 import type { Condition } from '#shared/kube/mcs-types.ts';
 import type { ExportValidity, InvalidExport } from './export-validity.ts';
-import type { Conflict } from './merge.ts';
+import type { Conflict, MergedExports } from './merge.ts';
 
 export interface ExportStanding {
   readonly validity: ExportValidity;
@@ -10,7 +10,7 @@ export interface ExportStanding {
   readonly conflicts: readonly Conflict[];
   /** Why the export has not come to each of its importers, or not whole; undefined: it has. */
   readonly failure?: ExportFailure | undefined;
-  /** Problems of annotations. They do not make the export invalid. */
+  /** Problems that do not make the export invalid, for instance of annotations. */
   readonly problems?: readonly string[];
   /** An export that is not valid any more may stay in the set (`staysInSet`). By default the valid ones are there. */
   readonly isInSet?: boolean;
@@ -59,6 +59,12 @@ function readiness({ validity, failure, isInSet }: Pick<ExportStanding, 'validit
 function endpointsKept({ keeps }: InvalidExport): string {
   if (!keeps) return 'without endpoints';
   return keeps.spec?.selector ? 'and its endpoints follow the pods' : 'and its endpoints follow the pods of the last valid selector';
+}
+
+/** Undefined: nodes use the endpoints of other clusters too. */
+export function localTrafficText({ spec, winner }: Pick<MergedExports, 'spec' | 'winner'>): string | undefined {
+  if (spec.internalTrafficPolicy !== 'Local') return undefined;
+  return `internalTrafficPolicy is Local by the export of cluster "${winner.cluster}": a node uses only pods on itself, so no cluster reaches the pods of another one.`;
 }
 
 /** A condition without its time. */

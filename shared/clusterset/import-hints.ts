@@ -48,7 +48,7 @@ export function hintImport({ merged, importer, families, given, kept }: ImportTo
 }
 
 function endpointsOf({ cluster, service, pods, nodes }: GivenPods, family: AddressType): readonly EndpointToHint[] {
-  const { groups } = desiredEndpoints(service, { pods, nodes, imported: {} }, family);
+  const { groups } = desiredEndpoints(service, { pods, nodes, imported: { namesNodes: false } }, family);
   return [...groups.values()].flatMap(({ endpoints }) =>
     [...endpoints].map(([key, e]) => ({ cluster, key, isReady: e.conditions?.ready === true, zone: e.zone ?? undefined })),
   );

@@ -84,6 +84,8 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   }));
   const { hintsOf, why } = hintImport({ merged, importer, families: addressTypesOf(derived), given, kept });
 
+  // Only then kube-proxy goes by the node. The policies of an older manifest refuse its name, and would keep slices of other imports as they are.
+  const isLocal = merged.spec.internalTrafficPolicy === 'Local';
   const known = new Set(ordered.map((s) => s.cluster));
   const withdrawn = [...bySource].filter(([cluster]) => !known.has(cluster) || gone.includes(cluster)).flatMap(([, own]) => own);
   const plans = given.map(({ cluster, service, pods, nodes }) => {
@@ -96,7 +98,7 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
       hints: undefined,
       maxEndpointsPerSlice,
       managedBy: importsManagedBy,
-      imported: { exported: service, labels: labelsOf(cluster), hintsOf },
+      imported: { exported: service, labels: labelsOf(cluster), namesNodes: isLocal && cluster === importer.cluster, hintsOf },
     });
     return [cluster, plan] as const;
   });

@@ -1,9 +1,9 @@
 /** The endpoints that a service should have, grouped by ports: what port-mapping.ts then places in slices. */
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { AddressType, Pod, Service } from '#shared/kube/types.ts';
-import { podToEndpoint, withoutReferences } from './endpoint.ts';
+import { importedEndpoint, podToEndpoint } from './endpoint.ts';
 import { type EndpointSet, endpointKey } from './endpoint-set.ts';
-import type { SlicesInput } from './plan.ts';
+import type { ImportedFrom, SlicesInput } from './plan.ts';
 import { type PortMap, portsByPod } from './ports.ts';
 
 export interface DesiredGroup extends PortMap {
@@ -18,7 +18,7 @@ export interface Desired {
   readonly errors: readonly string[];
 }
 
-type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & { readonly imported?: object | undefined };
+type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & { readonly imported?: Pick<ImportedFrom, 'namesNodes'> | undefined };
 
 /** The endpoints that the service should have, by ports (ES-17..33). For an import, `service` is the exported Service. */
 export function desiredEndpoints(service: Service, { pods, nodes, imported }: PodsInput, addressType: AddressType): Desired {
@@ -41,7 +41,7 @@ export function desiredEndpoints(service: Service, { pods, nodes, imported }: Po
     }
     const endpoint = podToEndpoint(pod, node, service, addressType);
     if (!endpoint) continue;
-    const wanted = imported ? withoutReferences(endpoint) : endpoint;
+    const wanted = imported ? importedEndpoint(endpoint, imported.namesNodes) : endpoint;
     group.endpoints.set(endpointKey(wanted), wanted);
   }
   const { namespace, name } = service.metadata;

@@ -24,9 +24,9 @@ export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service
   return endpoint;
 }
 
-/** An endpoint for another cluster than its pod's (MC-64). Its node's name, if one there has it too, would make it local to that node. */
-export function withoutReferences({ targetRef: _, nodeName: __, ...endpoint }: Endpoint): Endpoint {
-  return endpoint;
+/** An endpoint of an import (MC-64). In another cluster than its pod's, its node's name would make it local to a node of that name there. */
+export function importedEndpoint({ targetRef: _, nodeName, ...endpoint }: Endpoint, namesNodes: boolean): Endpoint {
+  return { ...endpoint, ...(namesNodes && nodeName !== undefined && { nodeName }) };
 }
 
 export function isEndpointReady(endpoint: Endpoint): boolean {

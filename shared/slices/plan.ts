@@ -30,14 +30,16 @@ export interface SlicesInput {
 }
 
 /**
- * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints name no pod and no node: names of this
- * cluster's own pods and nodes could be the same (MC-64).
+ * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints name no pod, and no node of another cluster:
+ * names of this cluster's own pods and nodes could be the same (MC-64).
  */
 export interface ImportedFrom {
   /** The Service in the source cluster: its ports, and its name for the endpoints' hostnames (MC-35). */
   readonly exported: Service;
   /** Labels that each slice of this source has in addition. They name the source. */
   readonly labels: { readonly [key: string]: string };
+  /** The source is this cluster itself, and its nodes are to use the pods on them. */
+  readonly namesNodes: boolean;
   /** They follow from all sources together, and from the cluster that the slices are for. */
   readonly hintsOf: (addressType: AddressType, endpoint: Endpoint) => NonNullable<Endpoint['hints']> | undefined;
 }

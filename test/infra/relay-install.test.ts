@@ -42,7 +42,7 @@ describe('the manifest of a relay by the clusters file', () => {
 
   it('the writer of an importer is restricted to the ranges of every exporting cluster, in any order', () => {
     const sources = { b: ['10.2.0.0/16', 'fd00:2::/48'], c: ['10.3.0.0/16'] };
-    expect(manifestOf('a', ...clusters)).toEqual(withTasks('a', { imports: { set: 'prod', sameness: 'labelled', sources } }));
+    expect(manifestOf('a', ...clusters)).toEqual(withTasks('a', { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources } }));
     expect(manifestOf('a', ...clusters.toReversed())).toEqual(manifestOf('a', ...clusters));
   });
 

@@ -311,9 +311,19 @@ describe('the Helm chart', () => {
 
   it.each([
     ['exports', {}],
-    ['imports', { imports: { set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16', 'fd00:2::/48'], 'shop-c': ['10.3.0.0/16'] } } }],
-    ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} } }],
-    ['imports', { imports: { set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true }],
+    [
+      'imports',
+      {
+        imports: {
+          cluster: 'shop',
+          set: 'prod',
+          sameness: 'labelled',
+          sources: { 'shop-b': ['10.2.0.0/16', 'fd00:2::/48'], 'shop-c': ['10.3.0.0/16'] },
+        },
+      },
+    ],
+    ['imports', { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: {} } }],
+    ['imports', { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true }],
     ['exports', { editorsMayExport: true }],
   ] as const)('the Helm chart lets a cluster of a set %s by its values', (clusterset, tasks: ClustersetTasks) => {
     const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
@@ -340,7 +350,7 @@ describe('the Helm chart', () => {
     ['of opt-in', { tasks: { builtIn: false, optIn: true, cleanup: false } }],
     ['of opt-in in active mode', { tasks: { builtIn: true, optIn: true, cleanup: true } }],
     ['of an exporter', { clusterset: { editorsMayExport: true } }],
-    ['of an importer', { clusterset: { imports: { set: 'prod', sameness: 'all', sources: { 'shop-b': ['10.2.0.0/16'] } } } }],
+    ['of an importer', { clusterset: { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: { 'shop-b': ['10.2.0.0/16'] } } } }],
     ['with parts of the platform', { extras }],
   ])('the chart with the values %s renders to its manifest, and its schema allows them', (_, more) => {
     const given_ = { ...install, ...more };
@@ -368,7 +378,7 @@ describe('the Helm chart', () => {
 });
 
 describe('a cluster that takes part in a set', () => {
-  const imports = { set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16'] } } as const;
+  const imports = { cluster: 'shop', set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16'] } } as const;
   const [exporter, importer] = [relayManifest({ ...install, clusterset: {} }), relayManifest({ ...install, clusterset: { imports } })];
   const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
   const addedTo = (of: readonly Manifest[], before: readonly Manifest[]): string[] =>

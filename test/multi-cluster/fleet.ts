@@ -101,7 +101,7 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
   try {
     for (const [id, options] of Object.entries(members)) started.push(await startMember(id, options));
     const connections = Object.fromEntries(
-      await Promise.all(started.map(async ({ id, controlPlane }) => [id, await writersWay(controlPlane, sameness)] as const)),
+      await Promise.all(started.map(async ({ id, controlPlane }) => [id, await writersWay(id, controlPlane, sameness)] as const)),
     );
     await writeFile(kubeconfig, kubeconfigOf(connections), { mode: 0o600 });
     await startHub();
@@ -146,8 +146,8 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
 const inSet = ['--imports', 'active', '--exports', 'all'];
 
 /** As the writer and the relay, with the rights and under the admission policies of the manifest, and no more. */
-async function writersWay(controlPlane: ControlPlane, sameness: FleetOptions['sameness']): Promise<Connection> {
-  await applyAccess(controlPlane, undefined, { imports: { set: 'default', sameness, sources: podRanges } });
+async function writersWay(cluster: string, controlPlane: ControlPlane, sameness: FleetOptions['sameness']): Promise<Connection> {
+  await applyAccess(controlPlane, undefined, { imports: { cluster, set: 'default', sameness, sources: podRanges } });
   for (const role of ['fleet-endpoints-relay', 'fleet-endpoints-relay-clusterset']) await grantRelaysRights(controlPlane, role);
   return writerConnection(controlPlane);
 }

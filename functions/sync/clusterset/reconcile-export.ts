@@ -5,7 +5,7 @@
 import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { changedConditions, type ExportStanding, exportConditions } from '#shared/clusterset/conditions.ts';
+import { changedConditions, type ExportStanding, exportConditions, localTrafficText } from '#shared/clusterset/conditions.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
@@ -153,7 +153,9 @@ async function patchConditions(
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;
   const failure = await failureOfImports(run, of, exportText);
-  const said = exportConditions({ validity, problems, conflicts: merged?.conflicts ?? [], failure, isInSet: exportText !== undefined });
+  const local = merged && localTrafficText(merged);
+  const all = local === undefined ? problems : [...problems, local];
+  const said = exportConditions({ validity, problems: all, conflicts: merged?.conflicts ?? [], failure, isInSet: exportText !== undefined });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
   if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });

@@ -55,7 +55,7 @@ beforeAll(async () => {
   admin = connectApi(controlPlane.connection);
   root = httpTransport(controlPlane.connection);
   await admin.create('Namespace', '', { metadata: { name: 'shop', labels: { [annotationClusterset]: 'prod' } } });
-  await applyAccess(controlPlane, undefined, { imports: { set: 'prod', sameness: 'labelled', sources: {} } });
+  await applyAccess(controlPlane, undefined, { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources: {} } });
   writer = httpsClusterApi(await writerConnection(controlPlane), { fieldManager: 'fleet-endpoints-x' });
   relay = runRelay(await relayConnection(controlPlane), { clusterset: true });
 }, 120_000);

@@ -38,7 +38,7 @@ const elsewhere = '203.0.113.66';
 /** The policy of addresses reads the ServiceCIDRs. */
 const checksAddresses = hasFeature(process.env['KUBERNETES_VERSION'], 'serviceCidrs');
 const tasks = { builtIn: true, optIn: true, cleanup: true };
-const importing: ClustersetTasks = { imports: { set: 'prod', sameness: 'labelled', sources } };
+const importing: ClustersetTasks = { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources } };
 
 let controlPlane: ControlPlane;
 let admin: Api;
@@ -679,14 +679,23 @@ it('a derived Service whose import is not named any more is given to no other im
 });
 
 it('if all namespaces take imports, those of Kubernetes and of the relay take none', async () => {
-  await applyAccess(controlPlane, tasks, { imports: { set: 'prod', sameness: 'all', sources } });
+  await applyAccess(controlPlane, tasks, { imports: { cluster: 'a', set: 'prod', sameness: 'all', sources } });
   const dry = (namespace: string): Promise<Answer> => call(writer, 'POST', `${imports(namespace)}?dryRun=All`, anImport(namespace, 'new'));
   await vi.waitFor(async () => expect(await dry('closed')).toMatchObject({ status: 201 }), { timeout: 30_000, interval: 200 });
   for (const namespace of ['default', 'kube-system', 'fleet-endpoints']) expect(await dry(namespace)).toMatchObject({ status: 422 });
 });
 
+it('an endpoint names its node only in slices of the importing cluster itself', async () => {
+  await applyAccess(controlPlane, tasks, { imports: { cluster: 'b', set: 'prod', sameness: 'labelled', sources } });
+  const named = (source: string, address: string): Body =>
+    slice({ labels: { [labelSourceCluster]: source }, endpoints: [endpoint(address, { nodeName: 'node-1' })] });
+  const dry = (body: Body): Promise<Answer> => call(writer, 'POST', `${slices('shop')}?dryRun=All`, body);
+  await vi.waitFor(async () => expect(await dry(named('b', '10.2.0.1'))).toMatchObject({ status: 201 }), { timeout: 30_000, interval: 200 });
+  expect(await dry(named('c', '10.3.0.1'))).toMatchObject({ status: 422 });
+});
+
 it('without an exporting cluster the writer imports nothing', async () => {
-  await applyAccess(controlPlane, tasks, { imports: { set: 'prod', sameness: 'labelled', sources: {} } });
+  await applyAccess(controlPlane, tasks, { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources: {} } });
   const dry = (body: Body): Promise<Answer> => call(writer, 'POST', `${slices('shop')}?dryRun=All`, body);
   await vi.waitFor(async () => expect(await dry(slice())).toMatchObject({ status: 422 }), { timeout: 30_000, interval: 200 });
   expect(await dry(slice())).toMatchObject({
