@@ -1,5 +1,6 @@
 /** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster, many-clusters.ts those of many. Every id is a heading of docs/runbook.md. */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
+import { clustersetAlarms } from './clusterset-alarms.ts';
 
 /** One of each for the hub. */
 export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
@@ -57,63 +58,13 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 15,
     meaning: 'nobody writes the slices of some Services that opt in',
   }),
-  on('SourceSilent', 'SourcesSilent', 'Maximum', {
-    severity: 'ticket',
-    threshold: 0,
-    periods: 5,
-    meaning: 'a source is silent: its endpoints stay in other clusters as they are',
-  }),
-  on('SourceEvicted', 'SourcesEvicted', 'Maximum', {
-    severity: 'ticket',
-    threshold: 0,
-    meaning: 'a source is evicted: its endpoints are removed from other clusters',
-  }),
-  on('EvictionHeld', 'EvictionsHeld', 'Sum', {
-    severity: 'page',
-    threshold: 0,
-    periodMinutes: 5,
-    periods: 3,
-    datapoints: 2,
-    meaning: 'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
-  }),
-  on('SourceUnknown', 'SourcesUnknown', 'Sum', {
-    severity: 'ticket',
-    threshold: 0,
-    periodMinutes: 5,
-    periods: 3,
-    datapoints: 2,
-    meaning: 'imports stay as they were, as the hub does not know what some of their clusters export',
-  }),
-  on('ExportRefused', 'ExportsRefused', 'Sum', {
-    severity: 'ticket',
-    threshold: 0,
-    periodMinutes: 5,
-    meaning: 'a ServiceExport is not valid',
-  }),
-  on('ImportBlocked', 'ImportsBlocked', 'Sum', {
-    severity: 'ticket',
-    threshold: 0,
-    periodMinutes: 5,
-    meaning: 'an object of another owner has the name of an import, or its cluster refuses a write of it',
-  }),
   on('PodsUnread', 'PodsTooLarge', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
     meaning: 'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
   }),
-  on('AddressCollision', 'AddressCollisions', 'Sum', {
-    severity: 'ticket',
-    threshold: 0,
-    periodMinutes: 5,
-    meaning: 'two clusters export the same address',
-  }),
-  on('AddressOutside', 'AddressesOutside', 'Sum', {
-    severity: 'ticket',
-    threshold: 0,
-    periodMinutes: 5,
-    meaning: 'pods of an export have addresses outside of the ranges of its cluster, and no importer has them',
-  }),
+  ...clustersetAlarms,
   // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
   on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {
