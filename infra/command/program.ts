@@ -8,7 +8,6 @@ import { installation, packageName } from '#infra/installation.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { configCommand } from './config-command.ts';
 import { consoleCommand } from './console-command.ts';
-import { costCommand } from './cost-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { historyCommand } from './history-command.ts';
@@ -40,7 +39,6 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
     clusterCommand(),
     optInCommand(),
     redriveCommand(),
-    costCommand(),
     doctorCommand(),
     relayCommand(),
     configCommand(),

@@ -101,7 +101,7 @@ export function periodOf(minutes: number, ageMs = 0): number {
   return minutes <= 180 && startsBeforeMs < 15 * dayMs ? 60 : 300;
 }
 
-export async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
+async function readDashboard(client: CloudWatchClient, name: string): Promise<string> {
   const { DashboardBody = '{}' } = await client.send(new GetDashboardCommand({ DashboardName: name }));
   return DashboardBody;
 }
@@ -114,7 +114,7 @@ interface Span {
 }
 
 /** Returns the values of each query from `from` on, with null for a missing value. */
-export async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
+async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
   const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) => queries.slice(i * maxQueries, (i + 1) * maxQueries));
   return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();
 }

@@ -1,7 +1,25 @@
-import { breakEvenUse, onDemandDollars, provisionedDollars, targetUse, type Units } from '#infra/cost/table-capacity.ts';
+import { price } from './prices.ts';
 
-const uses = [targetUse, 0.5, 0.3, 0.2, 0.1];
+interface Units {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** Shares of the provisioned units that are used. Auto scaling aims at the first. */
+const uses = [0.7, 0.5, 0.3, 0.2, 0.1];
+const hourSeconds = 3600;
 const hoursAMonth = 30 * 24;
+
+const onDemandDollars = ({ reads, writes }: Units): number => reads * price.readUnit + writes * price.writeUnit;
+
+/** Bill of one hour of provisioned units, each a unit a second. */
+const provisionedDollars = ({ reads, writes }: Units): number => reads * price.readUnitHour + writes * price.writeUnitHour;
+
+/** The use of provisioned units at which both capacities cost the same: above it, provisioned ones cost less. */
+const breakEvenUse: Units = {
+  reads: price.readUnitHour / (hourSeconds * price.readUnit),
+  writes: price.writeUnitHour / (hourSeconds * price.writeUnit),
+};
 
 /** The table's bill by capacity. `each`: units that one cluster uses in a month. */
 export function printCapacity(each: Units, fleets: readonly number[]): void {
@@ -13,7 +31,7 @@ export function printCapacity(each: Units, fleets: readonly number[]): void {
   const row = (what: string, dollarsEach: number): void =>
     console.log(`| ${what} | ${fleets.map((n) => (n * dollarsEach).toFixed(n * dollarsEach < 10 ? 2 : 0)).join(' | ')} |`);
   row('on demand', onDemandDollars(each));
-  const unitsASecond = (of: number): number => of / hoursAMonth / 3600;
+  const unitsASecond = (of: number): number => of / hoursAMonth / hourSeconds;
   for (const use of uses) {
     const provisioned = { reads: unitsASecond(each.reads) / use, writes: unitsASecond(each.writes) / use };
     row(`provisioned, ${percent(use)} of it used on the average`, hoursAMonth * provisionedDollars(provisioned));

@@ -1,11 +1,10 @@
 /** The cost of a change of a pod whose service is exported, by the number of importing clusters, or not exported. */
 
-import { price } from '#infra/cost/prices.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 import { batchKind } from '../batch-kind.ts';
 import { clusterObjects, exportOf, withReadiness } from './cluster-objects.ts';
-import { lambda } from './prices.ts';
+import { lambda, price } from './prices.ts';
 
 const size = { namespaces: 1, services: 20, podsPerService: 10 };
 const namespace = 'shop-0';

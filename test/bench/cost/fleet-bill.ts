@@ -1,4 +1,3 @@
-import { metricsPrice, price } from '#infra/cost/prices.ts';
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
@@ -11,7 +10,7 @@ import { inputKinds, type Kind, outputKinds } from '#shared/kube/types.ts';
 import { printCapacity } from './capacity.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { MeteredWorld, total, type Usage } from './metered-world.ts';
-import { emptyReceivesAMonth } from './prices.ts';
+import { emptyReceivesAMonth, metricsPrice, price } from './prices.ts';
 
 /** A cluster of 5,000 pods: 1,000 services of five in 20 namespaces. */
 const cluster = { namespaces: 20, services: 50, podsPerService: 5 };

@@ -1,11 +1,10 @@
-import { price } from '#infra/cost/prices.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { HubWorld } from '#test/support/hub-world.ts';
 import { type BatchKind, batchKind } from '../batch-kind.ts';
 import { type ClusterSize, clusterObjects } from './cluster-objects.ts';
-import { lambda, logLineBytes } from './prices.ts';
+import { lambda, logLineBytes, price } from './prices.ts';
 
 /** Counts of the billed operations of AWS. */
 export interface Usage {
