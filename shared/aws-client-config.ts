@@ -1,6 +1,6 @@
-import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { Sha256 } from './sha256.ts';
 
 const silent = (): void => {};
 
@@ -37,27 +37,6 @@ export const commandClientConfig = { requestHandler: timeouts(10_000, 3_000) };
  * AWS_ENDPOINT_URL_SQS.
  */
 export const sqsEndpoint = { useQueueUrlAsEndpoint: false };
-
-/** For signatures. The SDK's own class passes a key's bytes to Node, which takes four times as long for bytes as for a key object. */
-class Sha256 {
-  readonly #hash;
-
-  constructor(key?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', typeof key === 'string' ? key : createSecretKey(key as Uint8Array));
-  }
-
-  update(data: string | Uint8Array): void {
-    this.#hash.update(data);
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-
-  reset(): never {
-    throw new Error('the hash of a signature is used once');
-  }
-}
 
 /** Reads an answer. The SDK's own function pipes it into a second stream. */
 function collect(answer: NodeJS.ReadableStream): Promise<Uint8Array> {

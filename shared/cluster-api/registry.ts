@@ -121,7 +121,8 @@ function eksTokens(cluster: string, options: RegistryOptions, auth: ApiAccess['a
   return async (refresh) => {
     if (refresh || options.now() - madeAt > tokenMs) {
       const at = options.now();
-      token = eksToken(clusterName, region, await (roleArn === undefined ? credentials() : access.roleCredentials(roleArn, cluster)), new Date(at));
+      const signing = await (roleArn === undefined ? credentials() : access.roleCredentials(roleArn, cluster));
+      token = await eksToken(clusterName, region, signing, new Date(at));
       madeAt = at;
     }
     return token;

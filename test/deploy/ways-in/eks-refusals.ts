@@ -30,8 +30,8 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
         const groups = { ...known.groups, [`arn:aws:iam::${cloud.account}:role/mapped`]: [writerGroup] };
         await authenticator().configure({ ...known, groups });
         const now = Date.now();
-        const statusOf = (name: string, atMs: number, as = mapped): Promise<number> =>
-          statusFor(shop(), eksToken(name, cloud.region, as as AwsCredentials, new Date(atMs)));
+        const statusOf = async (name: string, atMs: number, as = mapped): Promise<number> =>
+          statusFor(shop(), await eksToken(name, cloud.region, as as AwsCredentials, new Date(atMs)));
         assert.equal(await statusOf('shop', now), 201);
         const runbook = await readFile('docs/runbook.md', 'utf8');
         for (const [line, status] of [

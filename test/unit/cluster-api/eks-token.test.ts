@@ -16,12 +16,12 @@ function urlOf(token: string): URL {
 }
 
 describe('the token for an EKS cluster', () => {
-  it('the token for an EKS cluster is for the host of its partition', () => {
-    expect(urlOf(eksToken('shop-prod', 'cn-north-1', temporary, at)).host).toBe('sts.cn-north-1.amazonaws.com.cn');
+  it('the token for an EKS cluster is for the host of its partition', async () => {
+    expect(urlOf(await eksToken('shop-prod', 'cn-north-1', temporary, at)).host).toBe('sts.cn-north-1.amazonaws.com.cn');
   });
 
-  it('the token for an EKS cluster is the request that botocore signs for the same cluster, second and credentials', () => {
-    const url = urlOf(eksToken('shop-prod', 'eu-west-1', temporary, at));
+  it('the token for an EKS cluster is the request that botocore signs for the same cluster, second and credentials', async () => {
+    const url = urlOf(await eksToken('shop-prod', 'eu-west-1', temporary, at));
     expect(`${url.origin}${url.pathname}`).toBe('https://sts.eu-west-1.amazonaws.com/');
     expect(Object.fromEntries(url.searchParams)).toEqual({
       Action: 'GetCallerIdentity',
@@ -40,8 +40,8 @@ describe('the token for an EKS cluster', () => {
   it.each([
     ['eu-west-1', 'a-cluster', temporary],
     ['us-gov-west-1', 'another_cluster', { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }],
-  ])('the token for an EKS cluster is signed as the server checks it, by the parts of the URL: %s', (region, cluster, credentials) => {
-    const url = urlOf(eksToken(cluster, region, credentials, at));
+  ])('the token for an EKS cluster is signed as the server checks it, by the parts of the URL: %s', async (region, cluster, credentials) => {
+    const url = urlOf(await eksToken(cluster, region, credentials, at));
     expect(url.searchParams.has('X-Amz-Security-Token')).toBe('sessionToken' in credentials);
     expect(url.searchParams.get('X-Amz-Signature')).toBe(signatureOf(url, { host: url.host, 'x-k8s-aws-id': cluster }, credentials.secretAccessKey));
     expect(url.searchParams.get('X-Amz-Signature')).not.toBe(
@@ -49,8 +49,8 @@ describe('the token for an EKS cluster', () => {
     );
   });
 
-  it('the token for an EKS cluster has at most the 4,096 bytes that the server takes, with the longest session token', () => {
-    expect(eksToken('c'.repeat(100), 'eu-west-1', { ...temporary, sessionToken: 'x'.repeat(2048) }, at).length).toBeLessThan(4096);
+  it('the token for an EKS cluster has at most the 4,096 bytes that the server takes, with the longest session token', async () => {
+    expect((await eksToken('c'.repeat(100), 'eu-west-1', { ...temporary, sessionToken: 'x'.repeat(2048) }, at)).length).toBeLessThan(4096);
   });
 });
 
