@@ -1,4 +1,4 @@
-/** `cluster list` and `cluster audit`: for people, and as JSON for programs. */
+/** `cluster list` and `cluster audit`: for people, and as JSON for programs. The list's schema is generated from its type (infra/package/answer-schemas.ts). */
 
 import { unsupportedVersion } from '#infra/explain/version-support.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
@@ -13,28 +13,36 @@ import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/shadow-record.ts';
 import { chosenClusters, type Hub } from './connect-hub.ts';
 import { counted } from './counted.ts';
+import type { Count, Time } from './explanation-data.ts';
 import { columns, type Line, linesAsData, type Printing, printLines } from './print-answer.ts';
 import { say } from './printable.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 import { wholeSeconds } from './table-clock.ts';
 
-/** A cluster as `cluster list -o json` prints it; times are by RFC 3339, and an unknown or meaningless value is null. */
-interface ListedCluster {
+/** An unknown or meaningless value is null. */
+export interface ListedCluster {
   readonly id: string;
   readonly mode: string;
-  readonly modeSince: string;
+  readonly modeSince: Time;
   readonly kubernetesVersion: string | null;
   readonly optIn: string;
   readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
-  readonly relayHeardAt: string | null;
-  readonly queueLagSeconds: number | null;
-  readonly relayClockAheadSeconds: number | null;
+  readonly relayHeardAt: Time | null;
+  /** How long the last heartbeat waited in the events queue. */
+  readonly queueLagSeconds: Count | null;
+  /** How far the clock of the relay’s node is ahead of AWS’s; negative: behind. */
+  readonly relayClockAheadSeconds: WholeNumber | null;
   readonly firstListsApplied: boolean;
   readonly circuitOpen: string | null;
-  readonly credentialsEnd: string | null;
-  readonly differences: number | null;
-  readonly servicesWithoutWriter: number | null;
+  readonly credentialsEnd: Time | null;
+  readonly differences: Count | null;
+  readonly servicesWithoutWriter: Count | null;
 }
+
+/** @asType integer */
+type WholeNumber = number;
+
+export type ClusterList = readonly ListedCluster[];
 
 /** Each call of the result prints the clusters, unless they are the same as at the last call. */
 export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {

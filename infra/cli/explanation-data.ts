@@ -1,12 +1,31 @@
-/** An explanation as data for programs. The schema is infra/cli/schemas/explanation.schema.json. */
+/** An explanation as data for programs. Its schema is generated from these types (infra/package/answer-schemas.ts). */
 
 import type { Explanation, PodExplanation, SavedAddress, ServiceState, SetExplanation } from '#infra/explain/explanation.ts';
 import type { ExplainInput } from '#infra/explain/input.ts';
 import { isReady } from '#infra/explain/standing.ts';
-import { writersFor } from '#shared/clusters/writer-for.ts';
+import { type WriterFor, writersFor } from '#shared/clusters/writer-for.ts';
+import type { AddressType } from '#shared/kube/types.ts';
 import type { PodVerdict, Reason } from '#shared/verdicts/verdict.ts';
 
 export const apiVersion = 'fleet-endpoints/v1';
+
+/**
+ * RFC 3339, in UTC.
+ *
+ * @format date-time
+ */
+export type Time = string;
+
+/**
+ * @asType integer
+ * @minimum 0
+ */
+export type Count = number;
+
+export interface OfBoth {
+  readonly endpoints: Count;
+  readonly slices: Count;
+}
 
 export interface ExplanationData {
   readonly apiVersion: typeof apiVersion;
@@ -14,8 +33,8 @@ export interface ExplanationData {
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
-  /** Time of the answer. All times are by RFC 3339, in UTC. */
-  readonly time: string;
+  /** Time of the answer, by RFC 3339 in UTC. */
+  readonly time: Time;
   /** Null for a name that the cluster only imports. */
   readonly state: ServiceState | null;
   readonly message: string;
@@ -23,20 +42,21 @@ export interface ExplanationData {
   readonly optIn: string;
   readonly kubernetesVersion: string | null;
   readonly writers: { readonly endpoints: WriterData; readonly slices: WriterData };
-  readonly generation: number;
-  readonly doneGeneration: { readonly endpoints: number; readonly slices: number };
-  readonly failures: { readonly endpoints: number; readonly slices: number };
-  readonly lastRunTime: string | null;
-  readonly pendingSince: string | null;
+  readonly generation: Count;
+  readonly doneGeneration: OfBoth;
+  readonly failures: OfBoth;
+  readonly lastRunTime: Time | null;
+  readonly pendingSince: Time | null;
   readonly pods: readonly PodData[];
+  /** The written addresses as the hub has saved them. */
   readonly addresses: readonly SavedAddress[];
   readonly differences: readonly string[];
   readonly clusterset: SetExplanation | null;
 }
 
 interface WriterData {
-  readonly writer: string;
-  readonly task: string;
+  readonly writer: WriterFor['who'];
+  readonly task: WriterFor['task'];
   readonly managedBy: string;
   readonly message: string;
 }
@@ -46,11 +66,12 @@ interface PodData {
   readonly relation: PodExplanation['relation'];
   readonly ready: boolean;
   readonly endpoints: PlaceData;
-  readonly slices: readonly (PlaceData & { readonly addressType: string })[];
+  readonly slices: readonly (PlaceData & { readonly addressType: AddressType })[];
 }
 
-/** The place that the controllers give the pod. `pending`: the written outputs differ from it. */
+/** The place that the controllers give the pod. */
 interface PlaceData {
+  /** Whether the controllers list the pod here. */
   readonly listed: boolean;
   readonly ready: boolean;
   readonly serving: boolean | null;
@@ -58,7 +79,8 @@ interface PlaceData {
   readonly addresses: readonly string[];
   readonly reason: Reason;
   readonly message: string;
-  readonly since: string | null;
+  readonly since: Time | null;
+  /** The difference from the written outputs. */
   readonly pending: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The history of a service, and its addresses at a time, as data for programs. The schemas are infra/cli/schemas/{history,addresses}.schema.json. */
+/** The history of a service, and its addresses at a time, as data for programs. Their schemas are generated from these types (infra/package/answer-schemas.ts). */
 
 import { effectiveMs } from '#infra/history/record-facts.ts';
 import { type Filter, filtered, recordKind } from '#infra/history/sentences.ts';
@@ -6,41 +6,48 @@ import type { Then } from '#infra/history/then.ts';
 import type { HistoryRecord, PodMoves } from '#shared/history/history-record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { apiVersion } from './explanation-data.ts';
+import type { ChangeReason } from '#shared/verdicts/verdict.ts';
+import { apiVersion, type Count, type OfBoth, type Time } from './explanation-data.ts';
 
-/** A run. All times are by RFC 3339, in UTC. */
+/** A run. */
 export interface RunData {
-  /** Since then the API server has the changes. */
-  readonly time: string;
+  /** Since then the API server has the changes; by RFC 3339 in UTC. */
+  readonly time: Time;
   readonly result: 'Wrote' | 'Failed' | 'HeldBack' | 'WroteNothing';
-  readonly generation: number;
-  readonly seenTime: string | null;
-  readonly dueTime: string | null;
-  readonly startTime: string;
-  readonly acceptedTime: string | null;
-  readonly endTime: string;
-  readonly writes: { readonly endpoints: number; readonly slices: number };
-  readonly deletes: { readonly endpoints: number; readonly slices: number };
-  /** Number of equal runs in a row that the entry covers, and the start of the last of them. */
+  readonly generation: Count;
+  readonly seenTime: Time | null;
+  readonly dueTime: Time | null;
+  readonly startTime: Time;
+  readonly acceptedTime: Time | null;
+  readonly endTime: Time;
+  readonly writes: OfBoth;
+  readonly deletes: OfBoth;
+  /**
+   * Number of equal runs in a row that the entry covers.
+   *
+   * @asType integer
+   * @minimum 1
+   */
   readonly count: number;
-  readonly lastStartTime: string;
+  /** Start of the last of them, by RFC 3339 in UTC. */
+  readonly lastStartTime: Time;
   readonly messages: readonly string[];
   readonly changes: readonly ChangeData[];
   /** Number of changed pods that the record does not name. */
-  readonly unnamedPods: number;
+  readonly unnamedPods: Count;
 }
 
 interface ChangeData {
   /** Null for an address without a pod. */
   readonly pod: string | null;
   readonly address: string;
-  /** `Endpoints`, `IPv4` or `IPv6`. */
-  readonly place: string;
-  /** States, such as `ready`; null if the address was or is not listed. */
+  readonly place: 'Endpoints' | 'IPv4' | 'IPv6' | 'FQDN';
+  /** State, such as `ready`; null if the address was not listed. */
   readonly from: string | null;
+  /** Null if the address is not listed any more. */
   readonly to: string | null;
   readonly detail: string | null;
-  readonly reason: string | null;
+  readonly reason: ChangeReason | null;
   readonly message: string | null;
   /** Another client had written `from`, and the run restored `to`. */
   readonly isRepair: boolean;
@@ -52,7 +59,7 @@ export interface HistoryData {
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
-  /** Oldest first. */
+  /** From the oldest to the newest. */
   readonly runs: readonly RunData[];
   readonly remarks: readonly string[];
 }
@@ -94,11 +101,11 @@ const changeData = ({ pod, why, reason, moves, isRepair = false }: PodMoves): re
   moves.map(({ where, address, from, to, detail }) => ({
     pod: pod || null,
     address,
-    place: where,
+    place: where as ChangeData['place'],
     from: from ?? null,
     to: to ?? null,
     detail: detail ?? null,
-    reason: reason ?? null,
+    reason: (reason as ChangeReason | undefined) ?? null,
     message: why || null,
     isRepair,
   }));
@@ -109,9 +116,9 @@ export interface AddressesData {
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
-  /** The asked time. */
-  readonly time: string;
-  /** If false, the message has the reason, and the lists are empty. */
+  /** The asked time, by RFC 3339 in UTC. */
+  readonly time: Time;
+  /** If false, the message has the reason and the lists are empty. */
   readonly isKnown: boolean;
   readonly message: string;
   readonly addresses: readonly AddressData[];
@@ -124,7 +131,7 @@ interface AddressData {
   readonly address: string;
   readonly places: readonly string[];
   readonly state: string;
-  readonly since: string | null;
+  readonly since: Time | null;
   readonly message: string | null;
 }
 

@@ -1,11 +1,14 @@
-/** `fleet-endpoints opt-in check`: may the selector of this Service be removed, and what works differently then? Reads the table and the cluster, and writes to neither. */
+/**
+ * `fleet-endpoints opt-in check`: may the selector of this Service be removed, and what works differently then? Reads the table and the cluster, and writes to neither.
+ * The schema of its answer is generated from the type (infra/package/answer-schemas.ts).
+ */
 import type { ExplainInput } from '#infra/explain/input.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { clusterReader } from './cluster-reader.ts';
 import type { Hub } from './connect-hub.ts';
 import { explainWithInput } from './explain-service.ts';
-import { apiVersion } from './explanation-data.ts';
+import { apiVersion, type Time } from './explanation-data.ts';
 import { optInFindings } from './opt-in-findings.ts';
 import { type LiveService, readLive } from './opt-in-live.ts';
 import type { OptInFinding } from './opt-in-point.ts';
@@ -17,7 +20,7 @@ export interface OptInCheck {
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
-  readonly time: string;
+  readonly time: Time;
   readonly hasSelector: boolean;
   /** False if a finding blocks. */
   readonly allowed: boolean;

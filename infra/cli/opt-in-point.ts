@@ -1,4 +1,4 @@
-/** One point of `fleet-endpoints opt-in check`. The schema is infra/cli/schemas/opt-in-check.schema.json. */
+/** One point of `fleet-endpoints opt-in check`. docs/commands.md lists the codes. */
 export const optInCodes = [
   'Type',
   'Annotation',

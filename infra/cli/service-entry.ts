@@ -5,6 +5,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 export interface ServiceEntry {
   readonly namespace: string;
   readonly name: string;
+  /** ClusterIP, NodePort, LoadBalancer, ExternalName or headless */
   readonly type: string;
   /** The writer of its endpoints in a few words, and the reason in a sentence. */
   readonly writer: string;

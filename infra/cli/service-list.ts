@@ -1,5 +1,6 @@
-/** The services of a cluster as a table for people, and as data for programs. The schema is infra/cli/schemas/service-list.schema.json. */
+/** The services of a cluster as a table for people, and as data for programs. Their schema is generated from the types (infra/package/answer-schemas.ts). */
 import type { Table } from '#shared/store/table.ts';
+import type { Count } from './explanation-data.ts';
 import { columns, type Line, linesAsData, type OutputFormat } from './print-answer.ts';
 import type { ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
@@ -28,7 +29,19 @@ export async function serviceListLines(table: Table, { cluster, namespace, isNot
   return [{ text: header, style: 'title' }, ...rows.map((text, i): Line => styled(text, shown[i] as ServiceEntry))];
 }
 
-export const serviceData = ({ namespace, name, type, selected, ready, writers, differs, why }: ServiceEntry) => ({
+export interface ServiceData extends Pick<ServiceEntry, 'namespace' | 'type' | 'writers' | 'differs'> {
+  readonly service: string;
+  /** Pods that the selector matches. */
+  readonly selected: Count;
+  /** Those that are ready. */
+  readonly ready: Count;
+  /** The reason of the writer. */
+  readonly message: string;
+}
+
+export type ServiceList = readonly ServiceData[];
+
+const serviceData = ({ namespace, name, type, selected, ready, writers, differs, why }: ServiceEntry): ServiceData => ({
   namespace,
   service: name,
   type,

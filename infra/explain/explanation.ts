@@ -42,9 +42,11 @@ export interface FactGroup {
 export interface SavedAddress {
   readonly object: string;
   readonly address: string;
-  /** `pod`, `node` and `zone` are empty if the object does not name them. */
+  /** Empty if the object has none, as node and zone. */
   readonly pod: string;
+  /** Empty if the object has none. */
   readonly node: string;
+  /** Empty if the object has none. */
   readonly zone: string;
   readonly state: string;
   readonly ports: string;
@@ -55,8 +57,19 @@ export interface SourceExplanation {
   readonly cluster: string;
   readonly state: SourceStateName;
   readonly why: string;
-  /** Numbers of addresses in the import and of ready ones. */
+  /**
+   * Number of addresses in the import.
+   *
+   * @asType integer
+   * @minimum 0
+   */
   readonly addresses: number;
+  /**
+   * Number of the ready ones.
+   *
+   * @asType integer
+   * @minimum 0
+   */
   readonly ready: number;
   readonly ports: string;
   /** The pods that the exported Service selects, each with its state in the import's slices. */

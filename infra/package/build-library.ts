@@ -29,7 +29,7 @@ export async function buildLibrary(): Promise<Metafile> {
   });
   await writeFile(`${out}/package.json`, '{ "type": "commonjs" }\n');
   await writeFile('dist/clusters.schema.json', `${JSON.stringify(configSchema(), null, 2)}\n`);
-  await cp('infra/cli/schemas', 'dist/schemas', { recursive: true });
+  await cp('docs/reference/schemas', 'dist/schemas', { recursive: true });
   await writeTypes();
   return metafile;
 }

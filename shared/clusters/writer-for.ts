@@ -12,7 +12,8 @@ export interface WriterFor {
   readonly who: 'hub' | 'built-in' | 'other' | 'nobody';
   /** Managed-by label of the objects that the hub would write. */
   readonly as: string;
-  /** `compare`: compares with the objects of the built-in controllers. `preview`: computes and shows the slices. Slices of a former writer: hand-over.ts. */
+  // Slices of a former writer: hand-over.ts.
+  /** `compare`: compares with the objects of the built-in controllers. `preview`: computes and shows the slices. */
   readonly task: 'write' | 'compare' | 'preview' | 'none';
   /** The writer by the Service itself, with the reason. `none` also while the cluster's slices of Services that opt in are withdrawn. */
   readonly by: Writer['by'];

@@ -1,4 +1,5 @@
 /** The verdict on a pod: its place in the outputs of a service, with the reason. */
+import type { AddressType } from '#shared/kube/types.ts';
 
 /** The list of Endpoints that a pod belongs to. */
 export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
@@ -50,5 +51,5 @@ export interface PodVerdict<Place extends string> {
 export interface PodVerdicts {
   readonly endpoints: PodVerdict<EndpointsPlace>;
   /** A verdict for each family that the service has slices of. */
-  readonly slices: readonly (PodVerdict<SlicePlace> & { readonly family: string })[];
+  readonly slices: readonly (PodVerdict<SlicePlace> & { readonly family: AddressType })[];
 }

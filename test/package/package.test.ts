@@ -32,7 +32,7 @@ describe('the package', () => {
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
       /^package\/dist\/clusters\.schema\.json$/,
-      /^package\/dist\/schemas\/(explanation|history|addresses|cluster-list|service-list|opt-in-check)\.schema\.json$/,
+      /^package\/dist\/schemas\/(explanation|history|run|addresses|cluster-list|service-list|opt-in-check)\.schema\.json$/,
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,

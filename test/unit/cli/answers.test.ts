@@ -17,7 +17,7 @@ import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 
 const ajv = new Ajv2020({ formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ }, allowUnionTypes: true });
-const readSchema = (name: string) => JSON.parse(readFileSync(`infra/cli/schemas/${name}.schema.json`, 'utf8'));
+const readSchema = (name: string) => JSON.parse(readFileSync(`docs/reference/schemas/${name}.schema.json`, 'utf8'));
 function check(name: string, data: unknown): void {
   const validate = ajv.getSchema(name) ?? ajv.addSchema(readSchema(name), name).getSchema(name);
   validate?.(JSON.parse(JSON.stringify(data)));
@@ -86,6 +86,7 @@ const key = { cluster: 'a', namespace: 'shop', name: 'web' };
 it('the history as data follows its schema, with a reason for each change', () => {
   const data = historyData(key, [runData(record, {})], ['a remark']);
   check('history', data);
+  check('run', data.runs[0]);
   expect(data.runs[0]).toMatchObject({ result: 'Failed', messages: ['timeout', 'a note'], time: '1970-01-01T00:00:01.100Z' });
   expect(data.runs[0]?.changes.map((c) => [c.place, c.from, c.to, c.reason])).toEqual([
     ['Endpoints', 'ready', 'not ready', 'NotReady'],
@@ -104,8 +105,8 @@ it('every code of a state and of a reason is in the schema and in the documents'
   const { properties } = readSchema('explanation');
   expect(properties.state.enum).toEqual([...serviceStates, null]);
   expect(properties.pods.items.properties.endpoints.properties.reason.enum).toEqual(reasons);
-  const changeReasons: readonly (string | null)[] = readSchema('history').$defs.run.properties.changes.items.properties.reason.enum;
-  const codes = [...serviceStates, ...reasons, ...changeReasons.filter((code) => code !== null)];
+  const changeReasons: readonly string[] = readSchema('run').properties.changes.items.properties.reason.anyOf[0].enum;
+  const codes = [...serviceStates, ...reasons, ...changeReasons];
   expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
 

@@ -85,7 +85,7 @@ describe('the list of services', () => {
 
   it('the list as data follows its schema', async () => {
     const data = JSON.parse((await list({ format: 'json' })).join('\n'));
-    const validate = new Ajv2020().compile(JSON.parse(readFileSync('infra/cli/schemas/service-list.schema.json', 'utf8')));
+    const validate = new Ajv2020().compile(JSON.parse(readFileSync('docs/reference/schemas/service-list.schema.json', 'utf8')));
     validate(data);
     expect(validate.errors).toBeNull();
     expect(data[0]).toMatchObject({ namespace: 'pay', service: 'held', selected: 0, writers: { endpoints: 'nobody', slices: 'nobody' } });
