@@ -1,8 +1,10 @@
 /**
  * The hand-over of a Service from one writer of slices to the other. Both serve its addresses for a time, each in slices of its own: proxies use the
- * slices of a Service together. Slices of the former writer are deleted only if those of the next writer serve every ready address, however late.
+ * slices of a Service together. Slices of the former writer are deleted only if those of the next writer serve every ready address on each of its ports,
+ * however late.
  */
 import { isBuiltInController, isHub, isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
+import { portsText } from '#shared/kube/listed-endpoints.ts';
 import {
   annotationLeader,
   endpointsManagedBy,
@@ -16,12 +18,21 @@ import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Writer } from './writer.ts';
 
 export interface HandOverInput {
-  readonly writer: Exclude<Writer['by'], 'invalid-annotation'>;
+  readonly writer: Exclude<Writer['by'], 'invalid-annotation' | 'no-annotation'>;
   /** Every slice that bears the Service's name, and the Endpoints of that name, as the cluster has them now. */
   readonly slices: readonly EndpointSlice[];
   readonly endpoints: Endpoints | undefined;
-  /** Addresses that the selector of the Service makes ready now, by the snapshot, with the uids of their pods. */
-  readonly ready: ReadonlyMap<string, string | undefined>;
+  /** What the selector of the Service makes ready now. */
+  readonly ready: readonly ServedAddress[];
+}
+
+/** A ready address on one of its ports: proxies keep the endpoints of each port of a Service apart. */
+export interface ServedAddress {
+  readonly address: string;
+  /** With its name, as proxies find it by the name of the Service's port. */
+  readonly port: string;
+  /** Of the pod. */
+  readonly uid: string | undefined;
 }
 
 export interface HandOver {
@@ -29,7 +40,7 @@ export interface HandOver {
   readonly withdrawn: readonly EndpointSlice[];
   /** Objects to delete that the built-in controllers made: they no longer update them. */
   readonly leftovers: { readonly endpoints: Endpoints | undefined; readonly slices: readonly EndpointSlice[] };
-  /** The next writer does not serve every ready address yet, so the slices of the former one stay. */
+  /** The next writer does not serve everything that is ready yet, so the slices of the former one stay. */
   readonly isWaiting: boolean;
 }
 
@@ -60,10 +71,21 @@ const nothing: HandOver = { withdrawn: [], leftovers: { endpoints: undefined, sl
 
 /** A first slice proves that the writer has begun, because each controller creates one even for a Service without pods. */
 function servesAll(slices: readonly EndpointSlice[], ready: HandOverInput['ready']): boolean {
-  const served = new Set(addressesServed(slices));
+  const served = new Set(servedBy(slices).map(placeOf));
   const ending = terminating(slices);
-  return slices.length > 0 && [...ready].every(([address, uid]) => served.has(address) || (uid !== undefined && ending.has(uid)));
+  return slices.length > 0 && ready.every((of) => served.has(placeOf(of)) || (of.uid !== undefined && ending.has(of.uid)));
 }
+
+const placeOf = ({ address, port }: ServedAddress): string => `${address} ${port}`;
+
+/** Returns every ready address with each of its ports, or with `none` if its slice has no ports. */
+export const servedBy = (slices: readonly Pick<EndpointSlice, 'endpoints' | 'ports'>[]): readonly ServedAddress[] =>
+  slices.flatMap(({ endpoints, ports }) => {
+    const texts = ports && ports.length > 0 ? ports.map(({ name, port, protocol }) => portsText([{ name, port, protocol }])) : [portsText(ports)];
+    return (endpoints ?? [])
+      .filter(isServed)
+      .flatMap(({ addresses, targetRef }) => addresses.flatMap((address) => texts.map((port) => ({ address, port, uid: targetRef?.uid }))));
+  });
 
 /** Uids of pods that end. The end of a pod is final, so a writer that has it knows more than a snapshot in which the pod is ready. */
 const terminating = (slices: readonly EndpointSlice[]): ReadonlySet<string | undefined> =>
@@ -75,7 +97,7 @@ export const isBuiltInSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean 
 export const isMirroredSlice = (slice: Pick<EndpointSlice, 'metadata'>): boolean => managedBy(slice) === slicesMirroredBy;
 
 /** An endpoint without the condition counts as ready, for kube-proxy too. */
-export const isServed = ({ conditions }: Pick<Endpoint, 'conditions'>): boolean => conditions?.ready !== false;
+const isServed = ({ conditions }: Pick<Endpoint, 'conditions'>): boolean => conditions?.ready !== false;
 
 /** Returns the ready addresses. */
 export const addressesServed = (slices: readonly Pick<EndpointSlice, 'endpoints'>[]): readonly string[] =>

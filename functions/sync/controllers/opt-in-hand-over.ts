@@ -15,7 +15,7 @@ import {
   isBuiltInSlice,
   isMirroredSlice,
   isOptInSlice,
-  isServed,
+  servedBy,
   waitingForOthers,
   waitingText,
 } from '#shared/opt-in/hand-over.ts';
@@ -103,7 +103,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
-  const plan = handOver({ writer: by, slices, endpoints, ready: readyAddresses(run, inputs.pods) });
+  const plan = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, inputs.pods)) });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.
@@ -157,11 +157,6 @@ const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshot
 /** Slices as they would be made of these pods from nothing. */
 const slicesOf = ({ cluster, inputs }: Run, pods: readonly Pod[]): readonly SliceDraft[] =>
   planSlices(cluster, { ...inputs, pods }, []).addressTypes.flatMap((t) => t.create);
-
-function readyAddresses(run: Run, pods: readonly Pod[]): HandOverInput['ready'] {
-  const endpoints = slicesOf(run, pods).flatMap((slice) => slice.endpoints ?? []);
-  return new Map(endpoints.filter(isServed).flatMap((e) => e.addresses.map((address) => [address, e.targetRef?.uid] as const)));
-}
 
 /** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {

@@ -11,7 +11,7 @@ function slice(name: string, managedBy: string | undefined, ...addresses: readon
   };
 }
 /** Each address belongs to a pod whose uid contains the address. */
-const readyPods = (...addresses: readonly string[]) => new Map(addresses.map((address) => [address, `uid-${address}`]));
+const readyPods = (...addresses: readonly string[]) => addresses.map((address) => ({ address, port: 'none', uid: `uid-${address}` }));
 const notReady = (of: EndpointSlice): EndpointSlice => ({
   ...of,
   endpoints: (of.endpoints ?? []).map((e) => ({ ...e, conditions: { ready: false } })),
@@ -115,6 +115,27 @@ describe('a service that has its selector back', () => {
     ['are made by hand', [ours, slice('by-hand', undefined, '10.0.0.1', '10.0.0.2')]],
   ])('keeps ours while the others %s', (_, slices) => {
     expect(decide({ writer: 'built-in', slices })).toEqual({ ...nothing, isWaiting: true });
+  });
+
+  it.each([
+    ['another number', [{ name: 'http', port: 9090, protocol: 'TCP' }]],
+    ['another name', [{ name: 'web', port: 8080, protocol: 'TCP' }]],
+    ['another protocol', [{ name: 'http', port: 8080, protocol: 'UDP' }]],
+    ['no port', null],
+  ])('a service that has its selector back keeps ours while the others serve its addresses on %s', (_, ports) => {
+    const http = [{ name: 'http', port: 8080, protocol: 'TCP' }];
+    const ready = [{ address: '10.0.0.1', port: 'http 8080/TCP', uid: 'uid-10.0.0.1' }];
+    const back = (ports: EndpointSlice['ports']) =>
+      decide({
+        writer: 'built-in',
+        slices: [
+          { ...ours, ports: http },
+          { ...theirs, ports },
+        ],
+        ready,
+      } as Partial<HandOverInput>);
+    expect(back(ports as EndpointSlice['ports'])).toEqual({ ...nothing, isWaiting: true });
+    expect(back([{ ...http[0], appProtocol: 'kubernetes.io/h2c' }] as EndpointSlice['ports']).withdrawn).toHaveLength(1);
   });
 
   it('a service that has its selector back keeps ours until the others have a slice, though no address is ready', () => {
