@@ -94,7 +94,7 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
     return told ? [{ record, told }] : [];
   });
   const missingInTime = missing.filter((id) => id >= sinceMs);
-  const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster);
+  const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster, known.outputs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
     ...(isShadow(cluster) && !writesOptIn(cluster) ? [ofShadow] : why ? [`the hub does not write now, so it keeps no history: ${why}`] : []),
@@ -165,7 +165,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     keptSinceMs: cluster.historySinceMs,
     switches,
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
-    whyNotNow: service && whyNotWritten(service, metaThen),
+    whyNotNow: service && whyNotWritten(service, metaThen, outputs),
   };
   const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
@@ -206,7 +206,7 @@ const leftBehind = 'leftovers of the built-in controllers stay, and the history 
 /** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
 function mayHaveLeftovers(service: Service, cluster: ClusterRecord): boolean {
   const { by } = writerOf(service);
-  return by === 'invalid-annotation' || (by !== 'built-in' && !optInSettings(cluster).cleanup);
+  return by === 'invalid-annotation' || by === 'no-annotation' || (by !== 'built-in' && !optInSettings(cluster).cleanup);
 }
 
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
@@ -215,8 +215,9 @@ const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly s
     : [`the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`];
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
-function whyNotWritten(service: Service, cluster: ClusterRecord): string | undefined {
+function whyNotWritten(service: Service, cluster: ClusterRecord, outputs: Known['outputs']): string | undefined {
   const { endpoints, slices } = writersFor(service, { ...cluster, writerConflict: false });
-  const isWritten = endpoints.task === 'write' || slices.task === 'write' || (slices.by === 'invalid-annotation' && writesOptIn(cluster));
+  const isHeld = slices.by === 'invalid-annotation' || (slices.by === 'no-annotation' && outputs.some(isOptInSlice));
+  const isWritten = endpoints.task === 'write' || slices.task === 'write' || (isHeld && writesOptIn(cluster));
   return isWritten ? undefined : writerFacts(service, cluster).why;
 }

@@ -1,8 +1,8 @@
 /** Gives the state of a Service's endpoints as a sentence and as a code. */
-import { writesOptIn } from '#shared/clusters/mode.ts';
+import { hasRuns } from '#shared/clusters/mode.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
-import { waitingText } from '#shared/opt-in/hand-over.ts';
+import { isHandOverNote, isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
@@ -34,7 +34,12 @@ export function standingOf(input: ExplainInput, pods: readonly PodExplanation[])
   if (writer.by === 'invalid-annotation') return as('InvalidAnnotation', `Its slices stay as they are: ${writer.reason}.`);
   const derivedFrom = derivedFromImport(service);
   if (derivedFrom !== undefined) return as('DerivedFromImport', `${capital(derivedText(service, derivedFrom))}.`);
-  if (writer.by === 'none') return as('NoSelector', 'No selector and no annotation: its endpoints are made by hand or by another controller.');
+  if (writer.by === 'no-annotation' && input.saved.slices.some(isOptInSlice))
+    return as('NoWriter', 'The annotation is gone, and there is no selector: the slices that the hub made by it stay as they are.');
+  if (writer.by === 'none' || writer.by === 'no-annotation') {
+    const annotation = writer.by === 'none' ? 'an empty annotation' : 'no annotation';
+    return as('NoSelector', `No selector and ${annotation}: its endpoints are made by hand or by another controller.`);
+  }
   const count =
     selected.length === 0 ? 'It selects no pod' : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
   const { state, text } = progressOf(input);
@@ -48,9 +53,14 @@ const handOverText = (isToHub: boolean): string =>
     ? 'the slices of the built-in controllers stay until those of the hub serve every ready address'
     : 'its slices stay until those of the built-in controllers serve every ready address';
 
+const refusedHandOver = 'slices of the opt-in are there too, and may list pods that are gone: the API server does not let the hub delete them';
+
 function progressOf({ service, work, cluster, difference, contested, now }: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
   const { endpoints, slices } = writersFor(service, cluster);
-  if (difference?.text === waitingText && writesOptIn(cluster)) return { state: 'HandOver', text: handOverText(slices.as === optInManagedBy) };
+  if (difference && isHandOverNote(difference.text) && hasRuns(cluster)) {
+    const text = difference.text === waitingText ? handOverText(slices.as === optInManagedBy) : refusedHandOver;
+    return { state: 'HandOver', text };
+  }
   const tasks = [endpoints.task, slices.task];
   if (!tasks.includes('write') && tasks.includes('compare')) {
     if (!difference)

@@ -1,8 +1,8 @@
 /** The stored differences of a service, if they apply to the cluster's current switches. */
-import { isShadow } from '#shared/clusters/mode.ts';
+import { hasRuns, isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { waitingText } from '#shared/opt-in/hand-over.ts';
+import { isHandOverNote } from '#shared/opt-in/hand-over.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { ShadowRecord } from '#shared/store/shadow-record.ts';
 
@@ -19,7 +19,7 @@ export function toldDifferences(
 ): ToldDifferences {
   const lines = stored ? (JSON.parse(stored.text) as readonly string[]) : [];
   const told = (title: string, holds: boolean): ToldDifferences => ({ title, lines: holds ? lines : [] });
-  if (stored?.text === waitingText) return told('Hand-over', cluster.optIn === 'active');
+  if (stored && isHandOverNote(stored.text)) return told('Hand-over', hasRuns(cluster));
   if (service && writerOf(service).by === 'opt-in') return told('Preview', cluster.optIn === 'shadow');
   return told('Differences', isShadow(cluster));
 }

@@ -36,7 +36,7 @@ export function writerFor(service: Service | undefined, cluster: WriterSwitches,
   const { by, reason } = service ? writerOf(service) : gone;
   const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
   const as = by === 'opt-in' && isOn && controller === 'slices' ? optInManagedBy : managedBy[controller];
-  const isWithdrawn = cluster.withdrawsOptIn && (by === 'opt-in' || by === 'invalid-annotation');
+  const isWithdrawn = cluster.withdrawsOptIn && by !== 'built-in' && by !== 'none';
   return { ...decide(service, cluster, controller), as, ...(isWithdrawn ? withdrawn : { by, reason }) };
 }
 
@@ -53,6 +53,7 @@ function decide(service: Service | undefined, cluster: WriterSwitches, controlle
       return ofAnnotation(reason, cluster, controller);
     case 'invalid-annotation':
       return nobody('invalid annotation', `${reason}; its slices stay as they are`);
+    case 'no-annotation':
     case 'none':
       return ofNone(service, reason);
   }

@@ -44,9 +44,15 @@ export interface HandOver {
   readonly isWaiting: boolean;
 }
 
+const note = 'hand-over: ';
 /** Saved as the difference of the Service while its hand-over waits. */
-export const waitingForOthers = 'hand-over: the slices of the former writer stay until those of the next one serve every ready address';
+export const waitingForOthers = `${note}the slices of the former writer stay until those of the next one serve every ready address on each port`;
 export const waitingText = JSON.stringify([waitingForOthers]);
+/** The same while the API server refuses the deletion, because the switch is off and the hub has lost its rights. */
+export const refusedText = (message: string): string =>
+  JSON.stringify([`${note}the hub may not delete its slices, which no longer follow their pods: ${message}`]);
+/** Returns true if the difference of a Service is a note of its hand-over. */
+export const isHandOverNote = (text: string): boolean => text.startsWith(`["${note}`);
 
 /** Call after the writes of the new writer. */
 export function handOver({ writer, slices, endpoints, ready }: HandOverInput): HandOver {

@@ -16,7 +16,9 @@ export type Writer =
   | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Labels }
   /** The annotation is invalid: the slices of the Service stay as they are. */
   | { readonly by: 'invalid-annotation'; readonly reason: string }
-  /** The Service has neither: the hub withdraws its slices. */
+  /** The Service has neither. If a client that does not know the annotation has removed it, the slices of the hub stay as they are. */
+  | { readonly by: 'no-annotation'; readonly reason: string }
+  /** An ExternalName, or the annotation is empty: the hub withdraws its slices. */
   | { readonly by: 'none'; readonly reason: string };
 
 /** Returns the writer by the Service alone. */
@@ -32,7 +34,8 @@ export function writerOf(service: Service): Writer {
     if (!parsed.selector) return { by: 'built-in', reason: `${both}; it is also invalid: ${parsed.error}` };
     return { by: 'built-in', reason: both, annotated: parsed.selector };
   }
-  if (!parsed) return { by: 'none', reason: `the Service has neither a selector nor the annotation ${annotationSelector}` };
+  if (!parsed) return { by: 'no-annotation', reason: `the Service has neither a selector nor the annotation ${annotationSelector}` };
+  if (text?.trim() === '') return { by: 'none', reason: `the Service has no selector, and the annotation ${annotationSelector} is empty` };
   if (!parsed.selector) return { by: 'invalid-annotation', reason: `the annotation ${annotationSelector} is invalid: ${parsed.error}` };
   return { by: 'opt-in', reason: `the Service has no selector, and the annotation ${annotationSelector}`, selector: parsed.selector };
 }

@@ -6,7 +6,6 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { parseSelector } from '#shared/opt-in/selector.ts';
-import { isOptedIn } from './touched.ts';
 import type { Expectation, SliceGroupView, Step, Vector } from './vector.ts';
 import { sliceGroups } from './view.ts';
 
@@ -31,7 +30,9 @@ export function optedIn(vector: Vector): OptedIn {
     const gone = (step.delete ?? []).filter(isNoEndpoints);
     for (const o of apply) present.set(idOf(o), o);
     for (const { kind, namespace, name } of gone) present.delete(idOf({ kind, metadata: { namespace, name } }));
-    const without = new Set([...present.values()].filter((o) => o.kind === 'Service' && !isOptedIn(o)).map((o) => keyOf(o.metadata)));
+    const without = new Set(
+      [...present.values()].filter((o) => o.kind === 'Service' && o.spec?.['type'] === 'ExternalName').map((o) => keyOf(o.metadata)),
+    );
     const withdrawn = [...present.values()].filter((o) => isOurs(o) && without.has(serviceOf(o)));
     for (const slice of withdrawn) if (!hasFinalizers(slice)) lost.add(keyOf(slice.metadata));
     const held = sliceGroups({ list: () => withdrawn.filter(hasFinalizers) }, vector.hintsByCount === true);
@@ -41,7 +42,7 @@ export function optedIn(vector: Vector): OptedIn {
 }
 
 interface Withdrawal {
-  /** Services that opt in at some time, and services that do not opt in now. */
+  /** Services that opt in at some time, and services of type ExternalName now. */
   readonly services: ReadonlySet<string>;
   readonly without: ReadonlySet<string>;
   /** Deleted slices of these services that still exist, and names of removed slices. */
@@ -49,7 +50,7 @@ interface Withdrawal {
   readonly lost: ReadonlySet<string>;
 }
 
-/** Where a service has neither selector nor annotation any more ours are deleted (SL-45), and upstream leaves them (ES-4, ES-5). */
+/** Ours of a service that becomes an ExternalName are deleted (SL-45), and upstream leaves them (ES-4, ES-5). */
 function withoutSlices(upstream: Expectation, { services, without, held, lost }: Withdrawal): Expectation {
   const gone = upstream.endpointSlices.filter((group) => isBuiltInOf(group, services) && without.has(serviceIn(group)));
   const names = new Set([...lost].map((key) => key.slice(key.indexOf('/') + 1)));

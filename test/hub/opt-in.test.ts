@@ -476,7 +476,7 @@ describe('a service that has its selector back', () => {
 
 describe('a service that no longer opts in', () => {
   it.each([
-    ['its annotation is gone', annotated(undefined)],
+    ['its annotation is empty', annotated('')],
     ['it is an ExternalName', annotated('app=a', { type: 'ExternalName', externalName: 'example.com' })],
   ])('our slices go, and no others, when %s', async (_, after) => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], beside);
@@ -498,7 +498,39 @@ describe('a service that no longer opts in', () => {
     expect(served(ours(world))).toEqual(four);
   });
 
-  it.each(['a in (b)', '', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
+  it('our slices stay as they are without the annotation, an Event and the state report it, and they follow once it is back', async () => {
+    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(20)], beside);
+    await pass(8);
+    const before = versions(world);
+    world.store.apply(annotated(undefined));
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(30);
+    expect(versions(world)).toEqual(before);
+    expect(events(world)).toEqual([
+      expect.objectContaining({ reason: 'FailedToUpdateEndpointSlices', message: expect.stringContaining('an empty annotation deletes them') }),
+    ]);
+    expect(world.metrics.get('OptInHeld')).toBeGreaterThan(0);
+    expect(await explain(world.table, key, world.now)).toMatchObject({ state: 'NoWriter', summary: expect.stringContaining('annotation is gone') });
+    world.store.apply(annotated('app=a'));
+    await pass(10);
+    expect(served(ours(world))).toHaveLength(19);
+    world.store.apply(annotated(''));
+    calls.length = 0;
+    await pass(10);
+    expect(slices(world)).toEqual([]);
+    expect(calls).toEqual([expect.objectContaining({ call: 'delete EndpointSlice' })]);
+  });
+
+  it('a service without a selector that never opted in is neither read nor reported', async () => {
+    const { world, calls, pass } = await smallCluster([annotated(undefined), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], beside);
+    await pass(60);
+    world.store.apply({ ...annotated(undefined), metadata: { ...annotated(undefined).metadata, labels: { touched: 'yes' } } });
+    await pass(60);
+    expect([calls, events(world), world.metrics.get('OptInHeld') ?? 0]).toEqual([[], [], 0]);
+    expect((await explain(world.table, key, world.now)).state).toBe('NoSelector');
+  });
+
+  it.each(['a in (b)', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
     'our slices stay unchanged while the annotation is invalid (%j), one Event reports it, and they follow once it is valid',
     async (wrong) => {
       const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
@@ -517,14 +549,14 @@ describe('a service that no longer opts in', () => {
     },
   );
 
-  it('a slice of ours that is found while the annotation is wrong goes with the annotation', async () => {
+  it('a slice of ours that is found while the annotation is wrong goes once the annotation is empty', async () => {
     const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], beside);
     await pass(8);
     // As after etcd was restored from a backup of a time when the service had opted in.
     world.store.apply(aSlice('svc-ours', optInManagedBy, four));
     await pass(60);
     expect(ours(world)).toHaveLength(1);
-    world.store.apply(annotated(undefined));
+    world.store.apply(annotated(' '));
     await pass(60);
     expect(ours(world)).toEqual([]);
   });

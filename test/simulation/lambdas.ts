@@ -143,6 +143,7 @@ export class Lambdas {
     const deps: SyncDeps = {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
+      reaches: () => true,
       cluster: async (meta, timeoutMs) => within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,

@@ -89,7 +89,7 @@ function formerWriters(store: Store, cleanup: boolean): readonly { readonly serv
   return store.list('Service').flatMap((service) => {
     const { namespace = '', name } = service.metadata;
     const { by } = writerOf(service);
-    if (by === 'invalid-annotation' || (by === 'opt-in' && !cleanup)) return [];
+    if (by === 'invalid-annotation' || by === 'no-annotation' || (by === 'opt-in' && !cleanup)) return [];
     const left = by === 'opt-in' ? slicesManagedBy : optInManagedBy;
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
       ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,

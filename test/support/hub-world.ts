@@ -110,6 +110,7 @@ export class HubWorld {
         const api = memoryClusterApi(this.store, { fieldManager: fieldManagerOf(writer) });
         return options.api?.(api, timeoutMs) ?? api;
       },
+      reaches: () => true,
       metrics,
       log,
       limits: defaultLimits,

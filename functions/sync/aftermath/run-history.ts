@@ -32,7 +32,7 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   const unwritten: NewRecord = { id, write: async () => {} };
   const days = result.cluster?.settings.historyDays ?? 0;
   // The hub writes nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
-  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
+  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver && !hasWritten(result);
   if (days === 0 || isQuiet) return undefined;
   try {
     const { historyNamed, historyBytes } = deps.limits.sync;
@@ -46,6 +46,9 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
     return unwritten;
   }
 }
+
+/** In plain shadow mode slices of the hub may still be withdrawn. */
+const hasWritten = ({ server }: RunResult): boolean => server !== undefined && server.writes.EndpointSlice > 0;
 
 function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun, error: unknown): void {
   metrics.put('HistoryLost', 1, { cluster: service.cluster });
@@ -199,8 +202,8 @@ interface Cause {
 }
 
 /** The reason of a hand-over, which overrides the reasons of the pods. */
-function handOverReason({ writers }: Inputs, cluster: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
-  if (!cluster || cluster.optIn === 'off') return {};
+function handOverReason({ writers, outputs }: Inputs, cluster: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
+  if (!cluster || (cluster.optIn === 'off' && !outputs.some(isOursByOptIn))) return {};
   const { by, reason } = writers.slices;
   if (by === 'opt-in') return { endpoints: { reason: 'OptedIn', why: 'the Service opted in: its Endpoints were deleted' } };
   if (by === 'none') return { slices: { reason: 'Withdrawn', why: `its slices were withdrawn: ${reason}` } };

@@ -3,16 +3,18 @@
  * former writer. The run reads the Service from the cluster before it deletes anything.
  */
 import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
+import { writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
-import { labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { annotationSelector, labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import {
   type HandOverInput,
   handOver,
   isBuiltInSlice,
+  isHandOverNote,
   isMirroredSlice,
   isOptInSlice,
   servedBy,
@@ -33,13 +35,15 @@ import { listPods } from '../state/live-pods.ts';
 import { requeue } from '../state/requeue.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { comparedLater } from '../state/run-result.ts';
+import { nameOf } from '../state/server-state.ts';
+import { isOffBeside, isRefusedWhileOff } from './opt-in-off.ts';
 import { deleteOutput } from './plan-and-write.ts';
 import { planSlices, podsIn, readCurrent, runSlices } from './slices-controller.ts';
-import { requeueInDoubt, verifiedPods } from './verified-pods.ts';
+import { podsInCluster, requeueInDoubt, verifiedPods } from './verified-pods.ts';
 
 type By = HandOverInput['writer'];
 
-/** Returns true if a run in a shadow cluster has slices of the Service to write or to hand over. `written`: outputs that sync has saved. */
+/** Returns true if a run beside the built-in controllers has slices of the Service to write or to hand over. `written`: outputs that sync has saved. */
 export function concernsOptIn(
   { service, writers: { slices } }: Inputs,
   written: readonly OutputRecord[],
@@ -57,19 +61,33 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     await saveDifference(run.deps.table, run.key, undefined);
     return runSlices(run);
   }
-  if (by === 'invalid-annotation') {
+  if (by === 'invalid-annotation' || by === 'no-annotation') {
     await lookAtSlices(run, managersOf(run));
-    run.deps.metrics.put('OptInHeld', 1, { cluster: run.key.cluster });
-    await run.deps.events.record(run.brief, slicesFailureEvent(service, why));
+    if (by === 'invalid-annotation') await tellHeld(run, service, why);
+    else if (hasOptInSlices(run)) await tellHeld(run, service, keptWithoutAnnotation);
     return ok;
   }
   const written = task === 'write' ? await runSlices(run) : ok;
   if (written.kind !== 'ok') return written;
   await lookAtSlices(run, task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run));
   // Without cleanup the leftovers of the built-in controllers stay.
-  if (by === 'opt-in' && !cleans(run)) return ok;
+  if (by === 'opt-in' && !(cleans(run) && writesOptIn(run.cluster))) return ok;
   if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
   return ok;
+}
+
+async function tellHeld({ deps, key, brief, cluster }: Run, service: Service, why: string): Promise<void> {
+  if (!writesOptIn(cluster)) return;
+  deps.metrics.put('OptInHeld', 1, { cluster: key.cluster });
+  await deps.events.record(brief, slicesFailureEvent(service, why));
+}
+
+const keptWithoutAnnotation = `the annotation ${annotationSelector} is gone, and there is no selector; the slices stay as they are, and an empty annotation deletes them`;
+
+/** As the run leaves the Service. */
+export function hasOptInSlices({ inputs, server }: Pick<Run, 'inputs' | 'server'>): boolean {
+  const left = new Map([...inputs.outputs, ...server.records].map((output) => [nameOf(output), output]));
+  return [...left.values()].some(isOursByOptIn);
 }
 
 /** Reads the slices of these managers, if the saved ones may be outdated. */
@@ -103,7 +121,9 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
   const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
   const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
-  const plan = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, inputs.pods)) });
+  // While the switch is off, nothing guards the snapshot against a wrong list.
+  const live = by === 'built-in' && isOffBeside(run.cluster) ? await podsInCluster(run, 'slices') : undefined;
+  const plan = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, live ?? inputs.pods)) });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.
@@ -127,13 +147,14 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     if (leftovers.endpoints) await deleteOutput(run, 'Endpoints', leftovers.endpoints);
     for (const slice of gone) await deleteOutput(run, 'EndpointSlice', slice);
   } catch (error) {
-    if (!(error instanceof ClusterApiError)) throw error;
+    if (isRefusedWhileOff(run.cluster, error) || !(error instanceof ClusterApiError)) throw error;
     if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
     return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
   }
   if (gone.length > 0) {
     deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
-    if (inputs.service && by !== 'none') await deps.events.record(run.brief, handedOverEvent(inputs.service, by === 'opt-in'));
+    if (inputs.service && by !== 'none' && writesOptIn(run.cluster))
+      await deps.events.record(run.brief, handedOverEvent(inputs.service, by === 'opt-in'));
   }
   await forgetPreview(run, by);
   // Shadow mode compares from now on, in a run without writes of ours.
@@ -179,14 +200,14 @@ async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly Endpoin
 }
 
 /** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */
-async function waitForNextWriter({ deps, key, inputs, brief }: Run, by: By): Promise<Outcome> {
+async function waitForNextWriter({ deps, key, inputs, brief, cluster }: Run, by: By): Promise<Outcome> {
   const known = await readDifference(deps.table, key);
   const isKnown = known?.text === waitingText;
   if (!isKnown) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
   const seconds = isKnown ? (deps.now() - known.sinceMs) / 1000 : 0;
   if (seconds >= waitToldSeconds && inputs.service) {
     deps.metrics.put('HandOversWaiting', 1, { cluster: key.cluster });
-    await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
+    if (writesOptIn(cluster)) await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
   }
   // Each wait is twice as long as the one before.
   return requeue(deps, 'handOver', { reason: waitingForOthers, rounds: Math.floor(Math.log2(seconds + 1)) });
@@ -198,5 +219,5 @@ const waitToldSeconds = 30;
 /** Deletes the note of the wait, or the preview: the hand-over is done. */
 async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {
   const known = await readDifference(deps.table, key);
-  if (known?.text === waitingText || (known && by === 'opt-in')) await saveDifference(deps.table, key, undefined);
+  if (known && (isHandOverNote(known.text) || by === 'opt-in')) await saveDifference(deps.table, key, undefined);
 }

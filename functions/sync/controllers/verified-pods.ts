@@ -21,7 +21,7 @@ export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPla
     ...plan,
     cluster: key.cluster,
     isAgain: isRetry(run, controller),
-    ask: () => podsOfService(run, controller),
+    ask: () => podsInCluster(run, controller),
   });
   if (verdict.kind !== 'differs') return undefined;
   run.notes.push(`the mass-removal guard held back: the cluster has ${verdict.missed} pods for it that the snapshot lacks`);
@@ -32,7 +32,7 @@ export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPla
  * Throws RequeueAfter if the snapshot lacks the Service, has another spec of it, or lacks Nodes that the cluster has. A plan by the cluster's pods would have
  * the same fault.
  */
-async function podsOfService(run: Run, controller: Controller): Promise<readonly Pod[] | undefined> {
+export async function podsInCluster(run: Run, controller: Controller): Promise<readonly Pod[] | undefined> {
   const { api, cluster, inputs, key } = run;
   const { service } = inputs;
   const live = await api.get('Service', key.namespace, key.name);

@@ -18,14 +18,15 @@ import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
-import { concernsOptIn, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
+import { concernsOptIn, hasOptInSlices, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
+import { isRefusedWhileOff, isToBeWithdrawn, mayWithdraw, toldRefusal } from '../controllers/opt-in-off.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
 import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { type Inputs, readInputs, type ServiceItems } from '../state/inputs.ts';
+import { type Inputs, isOursByOptIn, readInputs, type ServiceItems } from '../state/inputs.ts';
 import { type Prefetch, prefetchedTriggers, prefetchOf } from '../state/prefetch.ts';
 import type { StartedRun } from '../state/reconciler.ts';
 import type { Run } from '../state/run.ts';
@@ -89,19 +90,22 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
     const slices = outcomes.get('slices');
     if (slices && run.cluster.settings.slices) observeSync(run, slices);
     // The built-in controllers write the Service, and the run has only deleted slices of ours.
-    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in')
+    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in' && !hasOptInSlices(run))
       outcomes.set('slices', await compareWithCluster(deps, cluster, service, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
     const brief = { identity: async () => (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity() };
-    return nothingDone(await outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'read'));
+    const refused = isRefusedWhileOff(cluster, error) ? await toldRefusal(deps, service, error) : undefined;
+    return nothingDone(refused ?? (await outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'read')));
   }
 }
 
-/** In a shadow cluster: Services that opt in, and what was written of them, are written all the same. */
+/** In a shadow cluster: Services that opt in are written all the same, and what was written of them is deleted. */
 async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<boolean> {
-  if (!writesOptIn(cluster) || !claim.controllers.includes('slices')) return false;
-  return concernsOptIn(observed, await readOutputs(deps.table, claim.service), { ...claim, cluster });
+  const isOn = writesOptIn(cluster);
+  if (!claim.controllers.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return false;
+  const written = await readOutputs(deps.table, claim.service);
+  return isOn ? concernsOptIn(observed, written, { ...claim, cluster }) : isToBeWithdrawn(deps, claim.service, observed, written);
 }
 
 /** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
@@ -154,10 +158,11 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
   // The preview of a Service that is gone is forgotten.
   if (isSlices && cluster.optIn === 'shadow' && (task === 'preview' || !inputs.service)) await savePreview(run.deps, cluster, run.key, inputs);
   try {
-    if (isSlices && writesOptIn(cluster)) return await runWithOptIn(run);
+    if (isSlices && (writesOptIn(cluster) || inputs.outputs.some(isOursByOptIn))) return await runWithOptIn(run);
     if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
     return await look(run, controller);
   } catch (error) {
+    if (isRefusedWhileOff(cluster, error)) return toldRefusal(run.deps, run.key, error);
     return outcomeOf(run, error, 'read', { ...run.key, controller });
   }
 }

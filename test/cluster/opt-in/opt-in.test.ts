@@ -113,7 +113,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
   });
 
   it.each([
-    ['loses its annotation', { annotation: null }],
+    ['has an empty annotation', { annotation: '' }],
     ['becomes an ExternalName', { spec: { type: 'ExternalName', externalName: 'example.org', clusterIP: null, clusterIPs: null } }],
     ['is deleted', undefined],
   ] as const)('the slices of a service that %s are deleted, and slices that a person made stay', async (_, what) => {
@@ -132,15 +132,15 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     expect(versions(world.slices('web'))).toEqual(versions([made]));
   });
 
-  it.each(['app in (web)', '', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
-    'an invalid annotation leaves the slices as they are, and one Event reports it: %j',
+  it.each(['app in (web)', null, Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
+    'an invalid or removed annotation leaves the slices as they are, and one Event reports it: %j',
     async (text) => {
       const world = await withPods();
       await optedIn(world, 'web', 'app=web');
       await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
       const before = versions(world.slices('web'));
       await change(world, 'web', { annotation: text });
-      const reports = async () => (await world.api.list('Event', world.namespace)).items.filter((e) => e.message?.includes('is invalid'));
+      const reports = async () => (await world.api.list('Event', world.namespace)).items.filter((e) => /is (invalid|gone)/.test(e.message ?? ''));
       await world.eventually(async () => expect(await reports()).toHaveLength(1));
       await world.removePod('web-0');
       await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });

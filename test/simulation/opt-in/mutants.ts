@@ -72,7 +72,7 @@ export const optInMutants: readonly Mutant[] = [
     }),
   },
   {
-    name: 'our slices stay after the annotation is removed',
+    name: 'our slices stay after the opt-in has ended',
     seeds: [4, 2, 1],
     profile: handOver,
     api: (api, actor, { store }) => ({

@@ -10,6 +10,7 @@ import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 const apps = ['x', 'y', 'z'] as const;
+/** An empty annotation is none: it ends the opt-in. */
 const mistakes = ['app in (x)', '', 'app==x', '-app=x'] as const;
 
 export class People {

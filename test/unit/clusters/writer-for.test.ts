@@ -6,7 +6,7 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 
-const services = ['selector', 'both', 'annotation', 'invalid annotation', 'neither', 'ExternalName', 'gone'] as const;
+const services = ['selector', 'both', 'annotation', 'invalid annotation', 'empty annotation', 'neither', 'ExternalName', 'gone'] as const;
 const modes = ['active', 'shadow', 'paused', 'draining', 'removed'] as const;
 const optIns = ['off', 'shadow', 'active', 'withdrawing'] as const;
 
@@ -35,7 +35,7 @@ const table: readonly Row[] = [
   { service: withSelector, on: false, writer: 'built-in: none' },
   { service: withSelector, mode: ['shadow'], writer: 'built-in: compare' },
   { service: withSelector, mode: ['active'], writer: 'hub: write' },
-  { service: ['invalid annotation', 'neither', 'ExternalName'], writer: 'nobody: none' },
+  { service: ['invalid annotation', 'empty annotation', 'neither', 'ExternalName'], writer: 'nobody: none' },
   { service: ['annotation'], controller: 'endpoints', writer: 'nobody: none' },
   { service: ['annotation'], optIn: ['off', 'withdrawing'], writer: 'nobody: none' },
   { service: ['annotation'], mode: noRuns, writer: 'nobody: none, by opt-in' },
@@ -66,7 +66,9 @@ const matches = (row: Row, c: Case): boolean =>
 
 function serviceOf(kind: Case['service']): Service | undefined {
   if (kind === 'gone') return undefined;
-  const annotation = { both: 'app=a', annotation: 'app=a', ExternalName: 'app=a', 'invalid annotation': 'a in (b)' }[kind as string];
+  const annotation = { both: 'app=a', annotation: 'app=a', ExternalName: 'app=a', 'invalid annotation': 'a in (b)', 'empty annotation': '' }[
+    kind as string
+  ];
   const hasSelector = kind === 'selector' || kind === 'both';
   return {
     metadata: { name: 'svc', namespace: 'ns', ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) },
@@ -93,7 +95,7 @@ it('every Service has the writer of the table', () => {
     return written(c) === expected ? [] : [{ ...c, expected, written: written(c) }];
   });
   expect(wrong).toEqual([]);
-  expect(cases).toHaveLength(7 * 5 * 4 * 2 * 2 * 2);
+  expect(cases).toHaveLength(8 * 5 * 4 * 2 * 2 * 2);
 });
 
 it('every row of the table decides some Service', () => {
@@ -101,19 +103,12 @@ it('every row of the table decides some Service', () => {
   expect(table.filter((row) => !deciding.has(row))).toEqual([]);
 });
 
-it('a Service whose slices are withdrawn has no writer of its own with any annotation', () => {
+it('a Service whose slices are withdrawn has no writer of its own, with and without an annotation', () => {
   const of = (service: Case['service'], optIn: Case['optIn']) =>
     writerOfCase({ service, optIn, mode: 'shadow', conflict: false, on: true, controller: 'slices' }).by;
-  expect([of('annotation', 'active'), of('invalid annotation', 'active'), of('selector', 'active')]).toEqual([
-    'opt-in',
-    'invalid-annotation',
-    'built-in',
-  ]);
-  expect([of('annotation', 'withdrawing'), of('invalid annotation', 'withdrawing'), of('selector', 'withdrawing')]).toEqual([
-    'none',
-    'none',
-    'built-in',
-  ]);
+  const all = ['annotation', 'invalid annotation', 'empty annotation', 'neither', 'selector'] as const;
+  expect(all.map((service) => of(service, 'active'))).toEqual(['opt-in', 'invalid-annotation', 'none', 'no-annotation', 'built-in']);
+  expect(all.map((service) => of(service, 'withdrawing'))).toEqual(['none', 'none', 'none', 'none', 'built-in']);
 });
 
 it('the reason names the part of the Service and the part of the cluster', () => {

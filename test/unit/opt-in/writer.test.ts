@@ -30,7 +30,8 @@ describe('the endpoints of a service', () => {
       annotated('a in (b)'),
       { by: 'invalid-annotation', reason: expect.stringContaining('a in (b)') },
     ],
-    ['nobody, for it has neither', annotated(undefined), { by: 'none' }],
+    ['nobody, for it has neither', annotated(undefined), { by: 'no-annotation' }],
+    ['nobody, for its annotation is empty', annotated(' '), { by: 'none', reason: expect.stringContaining('is empty') }],
     [
       'nobody, for it is an ExternalName',
       annotated('app=web', { type: 'ExternalName' }),
@@ -56,6 +57,7 @@ describe('the endpoints of a service', () => {
     ['a selector of its own', annotated('app=new', { selector: { app: 'web' } })],
     ['an annotation that cannot be followed', annotated('app')],
     ['no annotation', annotated(undefined)],
+    ['an empty annotation', annotated('')],
     ['the type ExternalName', annotated('app=web', { type: 'ExternalName' })],
   ])('the endpoints of a service are as they were with %s', (_, s) => {
     expect(withOptInSelector(s, 'active')).toBe(s);
@@ -70,6 +72,6 @@ describe('the projection of a service', () => {
 
   it('the projection of a service of the version before, which knew no such annotation, is read', () => {
     const before = '["svc-uid",1514764800,{"a":"b"},{},0,{"clusterIP":"10.0.0.1","ipFamilies":["IPv4"],"ports":[{"port":80}]}]';
-    expect(writerOf(decodeProjection('Service', 'ns', 'svc', before))).toMatchObject({ by: 'none' });
+    expect(writerOf(decodeProjection('Service', 'ns', 'svc', before))).toMatchObject({ by: 'no-annotation' });
   });
 });
