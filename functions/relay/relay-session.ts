@@ -90,7 +90,7 @@ export class Session {
         readUpTo,
         sentAtMs: Math.round(clock.now()),
         ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
-        ...(readUpTo.Service !== undefined && { annotated: this.#sentIndex.annotated }),
+        ...(readUpTo.Service !== undefined && readUpTo.EndpointSlice !== undefined && { annotated: this.#sentIndex.annotated }),
       };
       let again = this.#deps.limits.relay.heartbeatMs;
       try {

@@ -94,7 +94,7 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
     if (unwritten) {
       const them = unwritten === 1 ? 'it' : 'them';
       notes.push({
-        text: `${id}  ${counted(unwritten, 'Service')} without a writer: fleet-endpoints cluster opt-in ${id} lists ${them}`,
+        text: `${id}  ${counted(unwritten, 'Service')} without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in ${id} lists ${them}`,
         style: 'bad',
       });
     }

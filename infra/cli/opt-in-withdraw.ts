@@ -3,17 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModeSwitch } from '#shared/clusters/mode.ts';
 import { isWoken, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { concurrently } from '#shared/concurrently.ts';
-import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { counted } from './counted.ts';
 import { readServices } from './list-services.ts';
+import { hasOptInSlices, keyOf, servicesWhere } from './opt-in-slices.ts';
 import { say } from './printable.ts';
 import { listedNames } from './unknown-service.ts';
 import { UsageError } from './usage-error.ts';
@@ -35,8 +32,8 @@ export async function withdraw(
 ): Promise<void> {
   if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const services = await readServices(table, id);
-  const withdrawn = await filtered(services, (service) => hasSlices(table, id, service));
-  const orphans = withdrawn.filter((service) => writerOf(service).by !== 'built-in').map(nameOf);
+  const withdrawn = await servicesWhere(services, (service) => hasOptInSlices(table, id, service));
+  const orphans = withdrawn.filter((service) => !hasOtherEnd.includes(writerOf(service).by)).map(nameOf);
   if (orphans.length > 0 && !override) {
     throw new UsageError(
       `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override`,
@@ -51,8 +48,8 @@ export async function withdraw(
   for (;;) {
     const modeSwitch = (await readCluster(table, id))?.modeSwitch;
     const isDone = async (service: Service): Promise<boolean> =>
-      modeSwitch !== undefined && isWokenFor(modeSwitch, service) && (await isRun(table, id, service)) && !(await hasSlices(table, id, service));
-    left = await filtered(left, async (service) => !(await isDone(service)));
+      modeSwitch !== undefined && isWokenFor(modeSwitch, service) && (await isRun(table, id, service)) && !(await hasOptInSlices(table, id, service));
+    left = await servicesWhere(left, async (service) => !(await isDone(service)));
     if (left.length === 0) break;
     if (now() >= end) {
       throw new Error(
@@ -66,20 +63,10 @@ export async function withdraw(
 
 const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;
 
-const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({ cluster, namespace, name });
-
-/** Returns whether the table has an existing slice of the hub for the Service. */
-const hasSlices = async (table: Table, cluster: string, service: Service): Promise<boolean> =>
-  (await readOutputs(table, keyOf(cluster, service))).some(
-    ({ kind, object }) => kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object as EndpointSlice),
-  );
+/** The built-in controllers serve the Service, or it is to have no endpoints (an ExternalName, an empty annotation). */
+const hasOtherEnd: readonly Writer['by'][] = ['built-in', 'none'];
 
 const isWokenFor = (modeSwitch: ModeSwitch, { metadata: { namespace = '', name } }: Service): boolean =>
   isWoken(modeSwitch, { namespace, service: name });
 
 const isRun = async (table: Table, cluster: string, service: Service): Promise<boolean> => isClean(await readWork(table, keyOf(cluster, service)));
-
-async function filtered(services: readonly Service[], isLeft: (service: Service) => Promise<boolean>): Promise<readonly Service[]> {
-  const is = await concurrently(16, services, isLeft);
-  return services.filter((_, i) => is[i]);
-}

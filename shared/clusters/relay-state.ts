@@ -43,12 +43,15 @@ export function decodeRelay(item: Item): RelayState {
 
 function decodeAnnotated(text: string | undefined): AnnotatedServices | undefined {
   if (text === undefined) return undefined;
-  const [valid = 0, invalid = 0] = text.split(' ').map(Number);
-  return { valid, invalid };
+  const [valid = 0, invalid = 0, sliced, stray] = text.split(' ').map(Number);
+  return { valid, invalid, ...(sliced !== undefined && stray !== undefined && { sliced, stray }) };
 }
 
 /** When ingest handled the newest heartbeat, to the second. Its relay may be gone since: `heartbeatAtMs` has its age. */
 export const handledAtMs = ({ heartbeatAtMs, queueLagSeconds }: RelayState): number => heartbeatAtMs + queueLagSeconds * 1000;
+
+const encodeAnnotated = ({ valid, invalid, sliced, stray }: AnnotatedServices): string =>
+  [valid, invalid, ...(sliced !== undefined && stray !== undefined ? [sliced, stray] : [])].join(' ');
 
 /** Changes by a heartbeat. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
@@ -72,7 +75,7 @@ export async function recordHeartbeat(table: Table, { id, incarnation }: Cluster
   if (clockAheadSeconds !== 0) set[attributes.clockAheadSeconds] = clockAheadSeconds;
   const remove = [attributes.queueLagSeconds, attributes.clockAheadSeconds].filter((attribute) => !(attribute in set));
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
-  if (annotated) set[attributes.annotated] = `${annotated.valid} ${annotated.invalid}`;
+  if (annotated) set[attributes.annotated] = encodeAnnotated(annotated);
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   const isNewer = absentOr(attributes.heartbeatAtMs, '<', heartbeatAtMs);
   return (await table.update(metaKey(id), { set, remove }, { all: [isIncarnation(incarnation), isNewer] })) !== undefined;

@@ -47,8 +47,11 @@ export const metrics = {
     unit: 'Count',
     help: 'runs that kept slices of a Service’s former writer because the next writer’s slices did not serve every ready address for 30 s',
   },
-  OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service is invalid' },
-  ServicesWithoutWriter: { unit: 'Count', help: 'services that opt in and have no writer; no value for a paused cluster' },
+  OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service is invalid or gone' },
+  ServicesWithoutWriter: {
+    unit: 'Count',
+    help: 'services that opt in without a writer, or have slices of the hub that nobody follows; no value for a paused cluster',
+  },
   HistoryLost: { unit: 'Count', help: 'runs whose record of the history could not be written; only the history is affected' },
   ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },
   ShadowDifferences: { unit: 'Count', help: 'services with a confirmed difference between their endpoints and ours' },

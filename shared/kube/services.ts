@@ -21,8 +21,13 @@ export function clusterIPFamily(service: Service): AddressType | undefined {
 /** The API server keeps the endpoints of its own Service. A Service of that name with a selector is a mistake, or a lie of a relay. */
 export const isApiServersOwn = (namespace: string, name: string): boolean => namespace === 'default' && name === 'kubernetes';
 
-/** Numbers of Services that have the annotation and no selector of their own, by the annotation's validity. */
+/** Numbers of Services in a cluster. */
 export interface AnnotatedServices {
+  /** With the annotation and no selector of their own, by the annotation's validity. */
   readonly valid: number;
   readonly invalid: number;
+  /** With slices that the hub made by opt-in. A relay of the version before has neither of these counts. */
+  readonly sliced?: number;
+  /** Of these the ones that do not opt in: with a selector, or without the annotation. */
+  readonly stray?: number;
 }

@@ -93,7 +93,7 @@ const heartbeat = {
   readUpTo: fields(Object.fromEntries(allKinds.map((kind) => [kind, optional(version)]))),
   sentAtMs: count,
   kubernetesVersion: optional(needs(isKubernetesVersion, 'a version such as v1.37.2 is needed')),
-  annotated: optional(fields({ valid: count, invalid: count })),
+  annotated: optional(fields({ valid: count, invalid: count, sliced: optional(count), stray: optional(count) })),
 } satisfies Checks<OwnFields<HeartbeatMessage>>;
 
 const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<OwnFields<LiveMessage>>;

@@ -1,6 +1,6 @@
 /** The relay sends its heartbeats in time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { annotationSelector } from '#shared/kube/names.ts';
+import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { FaultyApi } from '#test/support/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
@@ -34,7 +34,7 @@ it('a heartbeat that the queue does not take is repeated soon, and a second one 
   await until(() => run.heartbeats().length === 2);
 });
 
-it('a heartbeat has the numbers of Services that have the annotation and no selector, after the first list of Services', async () => {
+it('a heartbeat has the numbers of Services that opt in, and of those with slices by opt-in, after the first lists of both', async () => {
   const service = (name: string, text: string, spec: object) =>
     ({ kind: 'Service', metadata: { namespace: 'default', name, annotations: { [annotationSelector]: text } }, spec }) as const;
   const annotated = (name: string, text: string, spec = {}) => api.put(service(name, text, spec));
@@ -42,14 +42,22 @@ it('a heartbeat has the numbers of Services that have the annotation and no sele
   annotated('also-valid', 'app=b');
   annotated('invalid', 'a in (b)');
   annotated('with-selector', 'app=c', { selector: { app: 'c' } });
+  const slice = (name: string, of: string, manager: string = optInManagedBy) => {
+    const labels = { [labelServiceName]: of, [labelSliceManagedBy]: manager };
+    return { kind: 'EndpointSlice', metadata: { namespace: 'default', name, labels }, addressType: 'IPv4' } as const;
+  };
+  for (const [name, of] of Object.entries({ a: 'valid', b: 'valid', c: 'with-selector', d: 'without-annotation' })) api.put(slice(name, of));
+  api.put(slice('e', 'built-in', slicesManagedBy));
   run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
   const newest = () => run.heartbeats().at(-1)?.annotated;
   await until(() => newest()?.valid === 2);
-  expect(newest()).toEqual({ valid: 2, invalid: 1 });
+  expect(newest()).toEqual({ valid: 2, invalid: 1, sliced: 3, stray: 2 });
 
   annotated('invalid', 'a=b');
   annotated('also-valid', 'app=b', { selector: { app: 'b' } });
   api.remove(service('valid', 'app=a', {}));
-  await until(() => newest()?.valid === 1);
-  expect(newest()).toEqual({ valid: 1, invalid: 0 });
+  api.remove(slice('c', 'with-selector'));
+  api.put(slice('d', 'without-annotation', 'staff'));
+  await until(() => newest()?.stray === 1);
+  expect(newest()).toEqual({ valid: 1, invalid: 0, sliced: 1, stray: 1 });
 });

@@ -66,6 +66,8 @@ export function outputEntry(
 /** A slice's service; "" without one. */
 export const serviceOfSlice = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
 
+export const sliceManager = (slice: KubeObject): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
+
 /** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
 function whole(kind: OutputKind, object: KubeObject): object {
   const { managedFields: _, ...metadata } = object.metadata;

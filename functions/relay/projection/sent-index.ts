@@ -1,10 +1,10 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
-import { isInput, type Kind, type OutputKind, type Service } from '#shared/kube/types.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
+import { isInput, type Kind, type OutputKind } from '#shared/kube/types.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
+import { OptInCounts } from './opt-in-counts.ts';
 import { isOwnImportWrite } from './own-write.ts';
 import { projectionHash } from './projection-hash.ts';
 
@@ -16,15 +16,13 @@ export interface SentIndexDeps extends Runtime {
 
 /**
  * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of the last projection, so that updates which
- * change none of it are dropped; of slices the service that they belong to. It also has the names of Services with the annotation and no selector. It
- * never holds an object.
+ * change none of it are dropped; of slices the service that they belong to; and the names that the counts of opt-in need. It never holds an object.
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
   readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
   readonly #services = new Map<string, string>();
-  /** Whether the annotation is valid, by Service. */
-  readonly #annotated = new Map<string, boolean>();
+  readonly #optIn = new OptInCounts();
 
   constructor(deps: SentIndexDeps) {
     this.#deps = deps;
@@ -34,7 +32,7 @@ export class SentIndex {
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
     const observedAtMs = this.#deps.clock.now();
-    if (kind === 'Service') this.#noteAnnotation(key, type === 'DELETED' ? undefined : object);
+    this.#optIn.note(kind, object, type === 'DELETED');
     const limits = this.#deps.limits.relay;
     let entry: Entry;
     try {
@@ -62,7 +60,7 @@ export class SentIndex {
   /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
     const key = relayKey(object);
-    if (kind === 'Service' && !beside) this.#noteAnnotation(key, object);
+    if (!beside) this.#optIn.note(kind, object);
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
@@ -87,18 +85,11 @@ export class SentIndex {
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
     if (kind === 'EndpointSlice') this.#services.clear();
-    if (kind === 'Service') this.#annotated.clear();
+    this.#optIn.reset(kind);
   }
 
-  get annotated(): AnnotatedServices {
-    const valid = [...this.#annotated.values()].filter((isValid) => isValid).length;
-    return { valid, invalid: this.#annotated.size - valid };
-  }
-
-  #noteAnnotation(key: string, service: KubeObject | undefined): void {
-    const by = service && writerOf(service as Service).by;
-    if (by === 'opt-in' || by === 'invalid-annotation') this.#annotated.set(key, by === 'opt-in');
-    else this.#annotated.delete(key);
+  get annotated(): Required<AnnotatedServices> {
+    return this.#optIn.counts;
   }
 
   /** Fields of an output's entry besides the object; for a slice also its former service. */

@@ -269,11 +269,11 @@ it('the list of clusters names the number of Services without a writer', async (
   await table.update(metaKey('a'), { set: { annotated: '2 1', optIn: 'active' } });
   printed.length = 0;
   await listOfClusters(hub, people)();
-  expect(printed.at(-1)).toBe('a  1 Service without a writer: fleet-endpoints cluster opt-in a lists it');
+  expect(printed.at(-1)).toBe('a  1 Service without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists it');
   await table.update(metaKey('a'), { set: { optIn: 'off' } });
   printed.length = 0;
   await listOfClusters(hub, people)();
-  expect(printed.at(-1)).toBe('a  3 Services without a writer: fleet-endpoints cluster opt-in a lists them');
+  expect(printed.at(-1)).toBe('a  3 Services without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists them');
   printed.length = 0;
   await listOfClusters(hub, { ...people, format: 'json' })();
   expect(JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter)).toEqual([3, null]);

@@ -40,6 +40,9 @@ it('a heartbeat records the numbers of annotated Services, and a heartbeat witho
   hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub));
   expect((await meta(hub)).relay.annotated).toEqual({ valid: 3, invalid: 1 });
+  hub.clock.now += 30_000;
+  await hub.ingest(heartbeat(hub, { annotated: { valid: 3, invalid: 1, sliced: 4, stray: 2 } }));
+  expect((await meta(hub)).relay.annotated).toEqual({ valid: 3, invalid: 1, sliced: 4, stray: 2 });
 });
 
 it('heartbeats raise what has been read, and never lower it', async () => {

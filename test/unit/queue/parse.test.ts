@@ -16,7 +16,7 @@ const valid = [
     readUpTo: { Pod: '5', Service: '6' },
     sentAtMs: 1,
     kubernetesVersion: 'v1.37.2',
-    annotated: { valid: 2, invalid: 0 },
+    annotated: { valid: 2, invalid: 0, sliced: 3, stray: 1 },
   },
   { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { namespace: 'ns', name: 'gone', resourceVersion: '4' }] },
   {

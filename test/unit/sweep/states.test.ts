@@ -57,6 +57,8 @@ describe('the state of a cluster', () => {
     ['every annotation while opt-in is a preview', { annotated: '4 0', optIn: 'shadow' }, 4],
     ['every annotation while the slices are withdrawn', { annotated: '4 0', optIn: 'active', optInWithdraws: 1 }, 4],
     ['no Service while opt-in is active', { annotated: '4 0', optIn: 'active' }, 0],
+    ['those with slices of the hub that do not opt in', { annotated: '4 0 6 2', optIn: 'active' }, 2],
+    ['those with slices of the hub that do not opt in, and others while opt-in is off', { annotated: '4 1 6 2' }, 7],
   ])('the Services without a writer include %s', (_, item, expected) => {
     for (const mode of ['active', 'shadow'])
       expect(statesOf({ mode, heartbeatAt: now, ...lists, ...item })).toMatchObject({ ServicesWithoutWriter: expected });

@@ -1,0 +1,44 @@
+import { optInManagedBy } from '#shared/kube/names.ts';
+import type { AnnotatedServices } from '#shared/kube/services.ts';
+import type { Kind, Service } from '#shared/kube/types.ts';
+import { writerOf } from '#shared/opt-in/writer.ts';
+import type { KubeObject } from '../source/watch-source.ts';
+import { relayKey, serviceOfSlice, sliceManager } from './entries.ts';
+
+/** Counts Services that opt in, and Services with slices that the hub made by opt-in. It holds their names. */
+export class OptInCounts {
+  /** Whether the annotation is valid, by Service without a selector. */
+  readonly #annotated = new Map<string, boolean>();
+  /** The Service of each slice of the hub. */
+  readonly #slices = new Map<string, string>();
+
+  /** Call it with each state of a Service or a slice. */
+  note(kind: Kind, object: KubeObject, isDeleted = false): void {
+    if (kind === 'Service') this.#noteService(relayKey(object), isDeleted ? undefined : (object as Service));
+    if (kind === 'EndpointSlice') this.#noteSlice(relayKey(object), isDeleted ? undefined : object);
+  }
+
+  /** Call it before a list of the kind. */
+  reset(kind: Kind): void {
+    if (kind === 'Service') this.#annotated.clear();
+    if (kind === 'EndpointSlice') this.#slices.clear();
+  }
+
+  get counts(): Required<AnnotatedServices> {
+    const valid = [...this.#annotated.values()].filter((isValid) => isValid).length;
+    const sliced = new Set(this.#slices.values());
+    const stray = [...sliced].filter((service) => !this.#annotated.has(service)).length;
+    return { valid, invalid: this.#annotated.size - valid, sliced: sliced.size, stray };
+  }
+
+  #noteService(key: string, service: Service | undefined): void {
+    const by = service && writerOf(service).by;
+    if (by === 'opt-in' || by === 'invalid-annotation') this.#annotated.set(key, by === 'opt-in');
+    else this.#annotated.delete(key);
+  }
+
+  #noteSlice(key: string, slice: KubeObject | undefined): void {
+    if (slice && sliceManager(slice) === optInManagedBy) this.#slices.set(key, `${slice.metadata.namespace ?? ''}/${serviceOfSlice(slice)}`);
+    else this.#slices.delete(key);
+  }
+}
