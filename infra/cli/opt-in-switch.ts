@@ -1,12 +1,12 @@
 /**
  * `cluster opt-in CLUSTER [off|shadow|active]`: the switch for Services that opt in by annotation, audited, in effect within seconds. Without a
  * value it lists these Services. `active` checks first what the writer may do, and `off` whether such a Service is exported; `off --withdraw` has our
- * slices deleted first.
+ * slices deleted first; `off --abandon` lets a cluster be taken out with them.
  */
 import { userInfo } from 'node:os';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
-import { switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { abandonOptIn, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { requireRights } from './ask-cluster.ts';
@@ -25,6 +25,8 @@ export interface OptInOptions {
   /** Skips the checks. */
   readonly override?: boolean;
   readonly withdraw?: boolean;
+  /** With `off`: lets the cluster be taken out with the slices as they are. */
+  readonly abandon?: boolean;
   /** How long a withdrawal is waited for, ms. */
   readonly waitFor?: number;
 }
@@ -35,6 +37,8 @@ const defaultWaitMs = 10 * 60_000;
 export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: string) => Promise<string>): Promise<void> {
   const { optIn, reason = '', override = false, waitFor = defaultWaitMs } = options;
   if (options.withdraw && optIn !== 'off') throw new UsageError('--withdraw goes with off: opt-in CLUSTER off --withdraw');
+  if (options.abandon && (optIn !== 'off' || options.withdraw))
+    throw new UsageError('--abandon goes with off, and not with --withdraw: opt-in CLUSTER off --abandon');
   const [id = ''] = await chosenClusters(hub.table, options.id);
   const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
   if (optIn === undefined) return say(...(await optInLines(hub.table, cluster)));
@@ -51,7 +55,9 @@ export async function optInCommand(hub: Hub, options: OptInOptions, wake: (id: s
   if (options.withdraw) await withdraw(hub, cluster, { override, waitMs: waitFor, note, wake: () => wake(id) });
   const atMs = hub.now();
   const change = { from: cluster.optIn, to: optIn };
-  await switchTo(hub, cluster, optIn, { atMs, note: (what) => audit(`${what}${override ? ' with --override' : ''}`, atMs, change), wake });
+  const flags = `${override ? ' with --override' : ''}${options.abandon ? ' with --abandon' : ''}`;
+  await switchTo(hub, cluster, optIn, { atMs, note: (what) => audit(`${what}${flags}`, atMs, change), wake });
+  if (options.abandon) await abandon(hub, id);
   if (cluster.optIn === 'active' && optIn !== 'active' && !options.withdraw)
     say(`${id}  slices of Services that opt in stay as they are, and no longer follow their pods; opt-in ${id} off --withdraw deletes them`);
 }
@@ -75,6 +81,11 @@ async function switchTo(
   if (!(await switchOptIn(hub.table, id, optIn, atMs))) throw new UsageError(`${id} was deregistered meanwhile`);
   await note(`opt-in ${before} → ${optIn}`);
   say(`${id}  opt-in ${before} → ${optIn}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
+}
+
+async function abandon(hub: Hub, id: string): Promise<void> {
+  if (!(await abandonOptIn(hub.table, id))) throw new UsageError(`${id} was deregistered or switched meanwhile`);
+  say(`${id}  its stack may be deleted: slices of Services that opt in stay in the cluster, and list pods that are gone`);
 }
 
 const toApply = (id: string): string =>

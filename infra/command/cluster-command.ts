@@ -83,6 +83,7 @@ const optIn = (): Command =>
     .option('--reason <text>', 'for the audit record')
     .option('--override', 'switches without the checks, and notes that in the audit record')
     .option('--withdraw', 'with off: deletes our slices first')
+    .option('--abandon', 'with off: lets the cluster be removed with our slices as they are')
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
     .action(
       async (id: string | undefined, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {

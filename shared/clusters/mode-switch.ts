@@ -34,7 +34,7 @@ export async function switchMode(table: Table, cluster: string, mode: ChosenMode
  */
 export async function switchOptIn(table: Table, cluster: string, optIn: OptIn, nowMs: number): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
-  const remove = [optInAttributes.withdraws];
+  const remove = [optInAttributes.withdraws, optInAttributes.abandons];
   const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
   // In an active cluster the writer conflict and the circuit stay, because they also concern the Services with a selector.
   const inShadow = { ...woken, remove: [...remove, ...writerConflictAttributes, ...circuitAttributes] };
@@ -51,6 +51,15 @@ export async function withdrawOptIn(table: Table, cluster: string, nowMs: number
   const { optIn, since, withdraws } = optInAttributes;
   const change = { add: { [count]: 1 }, set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: 1 } };
   return (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !== undefined;
+}
+
+/** Lets the cluster be deregistered with slices by opt-in that nobody will follow, until the next switch. Resolves to false if opt-in is not off. */
+export async function abandonOptIn(table: Table, cluster: string): Promise<boolean> {
+  const { optIn, abandons } = optInAttributes;
+  return (
+    (await table.update(metaKey(cluster), { set: { [abandons]: 1 } }, { all: [isRegistered, { attribute: optIn, is: '=', value: 'off' }] })) !==
+    undefined
+  );
 }
 
 /** Deregisters the cluster: later runs do not write, and its endpoints stay as they are. Resolves to false if it is deregistered already. */

@@ -52,7 +52,7 @@ export const isMode = (mode: Mode): WriteCondition => ({ attribute: modeAttribut
 /** The condition for changes that must not touch a deregistered cluster. */
 export const isRegistered: WriteCondition = { any: [isMode('active'), isMode('shadow'), isMode('paused')] };
 
-export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws' } as const;
+export const optInAttributes = { optIn: 'optIn', since: 'optInSince', withdraws: 'optInWithdraws', abandons: 'optInAbandons' } as const;
 
 export const decodeOptIn = (item: Item): OptIn => (item[optInAttributes.optIn] as OptIn | undefined) ?? 'off';
 

@@ -64,6 +64,8 @@ export interface ClusterState extends CircuitState {
   readonly optInSince: number;
   /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
   readonly withdrawsOptIn: boolean;
+  /** The cluster may be deregistered although slices by opt-in would stay that nobody follows (`opt-in off --abandon`). */
+  readonly abandonsOptIn: boolean;
   readonly clusterset: ClustersetMembership;
   /** State as a source of other clusters' imports. Undefined if the cluster is fresh or does not export. */
   readonly source: SourceRecord | undefined;
@@ -126,6 +128,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     optIn,
     optInSince: numberOf(item, optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
+    abandonsOptIn: item[optInAttributes.abandons] === 1,
     clusterset,
     source: decodeSource(item),
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },

@@ -65,9 +65,6 @@ export function validityOf({ namespace, name, isDeleting, service, allowed, opts
 }
 
 function selectorValidity(named: string, service: Service, optsIn: boolean): ExportValidity {
-  // The explicit way to withdraw the endpoints of a Service.
-  if (!service.spec?.selector && service.metadata.annotations?.[annotationSelector]?.trim() === '')
-    return invalid('NoSelector', `${named} has no selector, and the annotation ${annotationSelector} is empty`);
   const neither = `${named} has neither a selector nor the annotation ${annotationSelector}: endpoints made by hand are not exported`;
   const writer = writerOf(service);
   switch (writer.by) {
@@ -81,8 +78,11 @@ function selectorValidity(named: string, service: Service, optsIn: boolean): Exp
       };
     case 'invalid-annotation':
       return { ...invalid('InvalidAnnotation', `${named} has no selector, and ${writer.reason}`), keeps: service };
-    default:
+    case 'no-annotation':
       return { ...invalid('NoSelector', neither), keeps: service };
+    // The explicit way to withdraw the endpoints of a Service.
+    case 'none':
+      return invalid('NoSelector', `${named} has no selector, and the annotation ${annotationSelector} is empty`);
   }
 }
 

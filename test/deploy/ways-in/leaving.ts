@@ -16,6 +16,8 @@ export function leaving(cloud: LocalCloud, hubs: readonly OwnersHub[], eks: () =
         Url: 'https://oidc.example.com/factory',
         ClientIDList: ['sts.amazonaws.com'],
       })) as { OpenIDConnectProviderArn: string };
+      // The cluster keeps the slices of its Service that opts in.
+      for (const hub of hubs) await hub.command('cluster', 'opt-in', 'shop', 'off', '--abandon');
       await hubs[0]?.app.destroy();
 
       for (const TABLE_NAME of tables) {

@@ -195,12 +195,15 @@ it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well,
   const refused = await Promise.all([
     cluster('opt-in', 'opts-in', 'on'),
     cluster('opt-in', 'opts-in', 'active', '--withdraw'),
+    cluster('opt-in', 'opts-in', 'off', '--withdraw', '--abandon'),
     cluster('opt-in', 'nowhere', 'active'),
     cluster('opt-in', 'opts-in', 'active'),
   ]);
-  expect(refused.map((r) => r.code)).toEqual([2, 2, 2, 2]);
+  expect(refused.map((r) => r.code)).toEqual([2, 2, 2, 2, 2]);
   const told = refused.map((r) => r.output).join('\n');
-  expect(told).toMatch(/Allowed choices are off, shadow, active[\s\S]*--withdraw goes with off[\s\S]*no cluster nowhere: there are/);
+  expect(told).toMatch(
+    /Allowed choices are off, shadow, active[\s\S]*--withdraw goes with off[\s\S]*--abandon goes with off[\s\S]*no cluster nowhere: there are/,
+  );
   expect(told).toMatch(/NOT {2}first lists: [\s\S]*NOT {2}reachable: there is no connection to it[\s\S]*opts-in stays opt-in off: see above/);
   expect((await readCluster(hub.table, 'opts-in'))?.optIn).toBe('off');
   const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--override', '--reason', 'first try');
@@ -209,6 +212,9 @@ it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well,
   expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual(['opt-in off → active with --override: first try']);
   expect((await cluster('list')).output).toMatch(/opts-in +shadow +active /);
   expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain('opt-in opts-in off --withdraw deletes them');
+  expect((await cluster('opt-in', 'opts-in', 'off', '--abandon')).output).toContain('opts-in  its stack may be deleted');
+  expect((await readCluster(hub.table, 'opts-in'))?.abandonsOptIn).toBe(true);
+  expect((await listAudit(hub.table, 'opts-in')).at(-1)?.what).toBe('opt-in off → off with --abandon');
 });
 
 describe('services that opt in', () => {

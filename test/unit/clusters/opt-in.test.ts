@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { type Mode, servesFromSnapshot, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { abandonOptIn, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
@@ -56,6 +56,16 @@ describe('the switch for services that opt in', () => {
       await switchOptIn(table, 'c', 'active', now);
       expect((await read()).writerConflict).toBe(stays);
     }
+  });
+
+  it('slices are abandoned only while the switch is off, until the next switch', async () => {
+    const { table, read } = await registered('shadow', 'active');
+    expect(await abandonOptIn(table, 'c')).toBe(false);
+    await switchOptIn(table, 'c', 'off', now);
+    expect([await abandonOptIn(table, 'c'), (await read()).abandonsOptIn]).toEqual([true, true]);
+    await switchOptIn(table, 'c', 'active', now);
+    expect((await read()).abandonsOptIn).toBe(false);
+    expect(await abandonOptIn(memoryTable(), 'c')).toBe(false);
   });
 
   it('a switch is refused for a cluster that is not there', async () => {
