@@ -65,6 +65,14 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     meaning: 'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
   }),
   ...clustersetAlarms,
+  on('CallsUnserved', 'CallsUnserved', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    periods: 3,
+    datapoints: 2,
+    meaning: 'work of some services waits, as their cluster answers, and does not serve their calls',
+  }),
   // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
   on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {

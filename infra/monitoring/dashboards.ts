@@ -104,6 +104,7 @@ export const fleetDashboard: Dashboard = {
           of('SyncsUnchanged', 'Sum', 'unchanged'),
           of('SyncsFailed', 'Sum', 'failed'),
           of('SyncsWaiting', 'Sum', 'requeued'),
+          of('CallsUnserved', 'Sum', 'not served'),
           of('SyncsConflict', 'Sum', 'conflicts'),
         ]),
         lines('Writes', 'Count', [of('WritesEndpoints', 'Sum', 'Endpoints'), of('WritesSlices', 'Sum', 'EndpointSlices')]),

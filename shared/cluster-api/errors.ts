@@ -57,7 +57,7 @@ export type Failure =
   | 'no-credentials'
   /** The connection could not be made, or broke, or the answer did not come from an API server. One may fail alone in a cluster that is well. */
   | 'connection'
-  /** A 5xx, or a call without an answer in time. */
+  /** A 5xx, or a call without an answer in time: by our clock, or by the API server's (408). */
   | 'server'
   /** The cluster refuses the hub's credentials, or throttles it. */
   | 'cluster'
@@ -72,9 +72,9 @@ export function failureOf(error: ClusterApiError): Failure {
   const { status } = error;
   if (isWithoutCredentials(error)) return 'no-credentials';
   if (isTooLarge(error)) return 'object';
-  if (status >= 500 || (status === 0 && error.reason === timedOut)) return 'server';
+  if (status >= 500 || status === 408 || (status === 0 && error.reason === timedOut)) return 'server';
   if (status === 0) return 'connection';
-  if (status === 401 || status === 408 || status === 429) return 'cluster';
+  if (status === 401 || status === 429) return 'cluster';
   if (status === 403) return 'forbidden';
   if (status === 422) return 'invalid';
   return status === 404 || status === 409 ? 'changed' : 'object';

@@ -19,7 +19,7 @@ const sync = {
   minCallMs: 3_000,
   /** Time between the end of the last call and of the function, ms, for a probe and for saving. */
   reserveMs: 5_000,
-  /** Timeout of a probe after a failed write and of an Event, and the time for saving after it, ms. Their sum is at most `reserveMs`. */
+  /** Timeout of a probe after a failed call and of an Event, and the time for saving after it, ms. Their sum is at most `reserveMs`. */
   briefCallMs: 3_000,
   saveMs: 2_000,
   /** Maximum number of runs under a lease, and the time until which another run may begin, ms. Further runs cover changes during a run. */

@@ -36,6 +36,7 @@ export const metrics = {
   SyncsUnchanged: { unit: 'Count', help: 'runs that found nothing to write' },
   SyncsFailed: { unit: 'Count', help: 'runs of a controller that failed and are retried' },
   SyncsWaiting: { unit: 'Count', help: 'runs requeued: circuit open, throttled, first lists not complete' },
+  CallsUnserved: { unit: 'Count', help: 'runs requeued once more because a call failed, although the cluster answers a probe' },
   SyncsConflict: { unit: 'Count', help: 'writes refused because the object had changed' },
   Parked: { unit: 'Count', help: 'controllers of a service that used up their retries' },
   GuardedRemovals: { unit: 'Count', help: 'runs that read the pods from the API server before they removed many endpoints' },

@@ -22,7 +22,8 @@ export const requeueDefaults = {
   recovering: { afterSeconds: 10, jitter: 0.8 },
   /** Another client keeps writing the objects of the service. The wait begins at the end of the stop. */
   contested: { afterSeconds: 1 },
-  connectionLost: { afterSeconds: 1 },
+  /** The API server has not served a call, and answers a probe. */
+  callUnserved: { afterSeconds: 1, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
   noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5 },
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },

@@ -4,7 +4,8 @@ import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { exporter, importer, pod } from '#test/support/set-objects.ts';
+import { apiErrors, refusalsOfHub } from '#test/support/api-errors.ts';
+import { exporter, importer, pod, service } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const seen = (world: SetWorld): readonly string[] =>
@@ -98,4 +99,47 @@ describe('a cluster that fails at writes of an import alone', () => {
     expect(await circuitOf(world, 'a')).toBeUndefined();
     expect(seen(world)).toEqual(ofB);
   });
+});
+
+describe('another part of a cluster is on time', () => {
+  it('although one connection broke at an export that waits for an importer', async () => {
+    const world = await SetWorld.start({ a: importer(), b: { ...exporter('10.2.0'), mode: 'active' } });
+    await world.pass(60);
+    const withPort = (port: number) => service({ ports: [{ name: 'http', port, targetPort: 8080, protocol: 'TCP' }] });
+    const b = world.of('b');
+    world.of('a').apiAnswers = false;
+    b.store.apply(withPort(81));
+    await world.pass(30);
+    let broken = 0;
+    b.refuses = (_, kind) => (kind === 'ServiceExport' && ++broken === 1 ? new ClusterApiError('read ECONNRESET', {}) : undefined);
+    b.store.apply(withPort(82));
+    await world.pass(10);
+    expect(broken).toBeGreaterThan(0);
+    expect(await circuitOf(world, 'b')).toBeUndefined();
+    b.store.apply(pod('web-9', '10.2.0.9'));
+    await world.pass(2);
+    expect(JSON.stringify(b.store.list('Endpoints', 'shop'))).toContain('10.2.0.9');
+  });
+
+  it.each([
+    ['a', 'ServiceImport'],
+    ['b', 'ServiceExport'],
+  ])(
+    'while each call of cluster %s for a %s fails, by whatever error but 401 and 429',
+    async (id, failing) => {
+      const opened: string[] = [];
+      for (const [name, error] of apiErrors) {
+        const world = await SetWorld.start({ a: importer(), b: { ...exporter('10.2.0'), mode: 'active' } });
+        let failed = 0;
+        world.of(id).refuses = (_, kind) => (kind === failing && ++failed > 0 ? error : undefined);
+        for (let seconds = 0; seconds < 60 && !opened.includes(name); seconds += 2) {
+          await world.pass(2);
+          if (await circuitOf(world, id)) opened.push(name);
+        }
+        expect(failed).toBeGreaterThan(0);
+      }
+      expect(opened).toEqual(refusalsOfHub);
+    },
+    200_000,
+  );
 });

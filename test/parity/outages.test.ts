@@ -15,23 +15,26 @@ const services = 12;
 const app = (i: number): string => `app-${i}`;
 const podOf = (i: number, ready = true): RawObject => aPod(i, { app: app(i), ready });
 
-const faults = {
+const refusals = {
   'black hole': () => new ClusterApiError('timed out after 15000 ms', { status: 0, reason: timedOut }),
   throttled: () => new ClusterApiError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 20 }),
   unauthorized: () => new ClusterApiError('unauthorized', { status: 401, reason: 'Unauthorized' }),
+  forbidden: () => new ClusterApiError('forbidden', { status: 403, reason: 'Forbidden' }),
+  'server error': () => new ClusterApiError('etcdserver: request timed out', { status: 500, reason: 'InternalError' }),
 } as const;
 
-it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a service, nothing parked, and no stampede after it', async () => {
+async function started() {
   const random = new Random(7);
   const asked: { readonly method: keyof ClusterApi; readonly at: number }[] = [];
-  let fault: (() => ClusterApiError) | undefined;
+  const faults: { of?: ((method: keyof ClusterApi) => Error | undefined) | undefined } = {};
   const api = (inner: ClusterApi): ClusterApi =>
     Object.fromEntries(
       (Object.keys(inner) as (keyof ClusterApi)[]).map((method) => [
         method,
         async (...args: readonly unknown[]) => {
           asked.push({ method, at: world.now });
-          if (fault) throw fault();
+          const fault = faults.of?.(method);
+          if (fault) throw fault;
           return (inner[method] as (...a: readonly unknown[]) => Promise<unknown>)(...args);
         },
       ]),
@@ -57,32 +60,60 @@ it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a se
     return most;
   }
 
+  /** Ends the outage. Resolves to the most calls in a second afterwards. */
+  async function recovered(): Promise<number> {
+    faults.of = undefined;
+    asked.length = 0;
+    const backAt = world.now;
+    await world.runUntil(backAt + 600_000);
+    expect(differences(world.store, 100)).toEqual([]);
+    expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
+    expect(world.queues.syncs.waiting()).toEqual([]);
+    expect(world.queues.parked.waiting()).toEqual([]);
+    expect(world.queues.deadSyncs?.waiting() ?? []).toEqual([]);
+    expect(world.store.list('Event')).toEqual([]);
+    return Math.max(...[...Map.groupBy(asked, ({ at }) => Math.floor((at - backAt) / 1000)).values()].map((calls) => calls.length));
+  }
+
+  return { world, asked, faults, live, recovered };
+}
+
+it('an hour of black hole, then 429s, then 401s: few questions, one wake-up a service, nothing parked, and no stampede after it', async () => {
+  const { world, asked, faults, live, recovered } = await started();
   for (const [reason, seconds, questions] of [
     ['black hole', 3600, 150],
     ['throttled', 600, 60],
     ['unauthorized', 600, 60],
   ] as const) {
-    fault = faults[reason];
+    faults.of = refusals[reason];
     asked.length = 0;
     expect(await live(seconds), reason).toBe(1);
     expect(asked.length, reason).toBeLessThan(questions);
   }
   expect(world.queues.parked.waiting()).toEqual([]);
-
-  fault = undefined;
-  asked.length = 0;
-  const backAt = world.now;
-  await world.runUntil(backAt + 600_000);
-  expect(differences(world.store, 100)).toEqual([]);
-  expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
-  expect(world.queues.syncs.waiting()).toEqual([]);
-  expect(world.queues.parked.waiting()).toEqual([]);
-  expect(world.queues.deadSyncs?.waiting() ?? []).toEqual([]);
-  expect(world.store.list('Event')).toEqual([]);
   // They wait for times of their own, and the load is let through by and by.
-  const perSecond = [...Map.groupBy(asked, ({ at }) => Math.floor((at - backAt) / 1000)).values()].map((calls) => calls.length);
-  expect(Math.max(...perSecond)).toBeLessThan(services);
-});
+  expect(await recovered()).toBeLessThan(services);
+}, 200_000);
+
+it.each([
+  ['an hour', 'black hole', 3600, 6_000],
+  ['twenty minutes', 'forbidden', 1200, 2_500],
+  ['twenty minutes', 'server error', 1200, 2_500],
+] as const)(
+  '%s in which the probe alone is answered (%s): no open circuit, one wake-up a service, nothing parked',
+  async (...[, reason, seconds, questions]) => {
+    const { world, asked, faults, live, recovered } = await started();
+    faults.of = (method) => (method === 'identity' ? undefined : refusals[reason]());
+    asked.length = 0;
+    expect(await live(seconds)).toBe(1);
+    // Each controller asks and probes once for each change, and in between after longer and longer waits.
+    expect(asked.length).toBeLessThan(questions);
+    expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
+    expect(world.queues.parked.waiting()).toEqual([]);
+    expect(await recovered()).toBeLessThan(services);
+  },
+  200_000,
+);
 
 it('a service whose Endpoints are refused for two hours keeps its slices current', async () => {
   let refused = 0;

@@ -1,9 +1,30 @@
-import type { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit } from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
-import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
+import { RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { requeueRun } from '../state/requeue.ts';
+import { requeue, requeueRun } from '../state/requeue.ts';
+
+/**
+ * Probes the cluster. Resolves to undefined if it answers, and else to the requeue of this run. Only a probe that the cluster has not answered, or has
+ * refused, opens the circuit: the function may lack the time for it, or the hub the credentials.
+ */
+export async function probe(deps: SyncDeps, cluster: ClusterRecord, identity: () => Promise<string>): Promise<RequeueOutcome | undefined> {
+  try {
+    await identity();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequeueAfter) return error.outcome;
+    if (!(error instanceof ClusterApiError)) throw error;
+    return isWithoutCredentials(error) ? withoutCredentials(deps, error) : openedCircuit(deps, cluster, error);
+  }
+}
+
+/** AWS, which all clusters share, gives the hub no credentials just now. The circuit stays as it is. */
+export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): RequeueOutcome {
+  deps.log.warn('no credentials for now', { error: error.message });
+  return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
+}
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
 export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
@@ -40,17 +61,18 @@ export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId
 }
 
 /**
- * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If the circuit is open, the client asks the cluster
- * for its identity, and the answer closes the circuit.
+ * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If the circuit is open, the run probes the cluster
+ * first, and an answer closes the circuit. Throws RequeueAfter if there is none.
  */
 export async function connect(deps: SyncDeps, cluster: ClusterRecord, timeoutMs: () => number) {
   const named = { ...cluster, writer: cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8))) };
-  const api = await deps.cluster(named, timeoutMs);
+  const newApi = () => deps.cluster(named, timeoutMs);
   if (cluster.circuit) {
-    await api.identity();
+    const unanswered = await probe(deps, cluster, async () => (await newApi()).identity());
+    if (unanswered) throw new RequeueAfter(unanswered);
     await closedCircuit(deps, cluster);
   }
-  return { api, named };
+  return { api: await newApi(), named };
 }
 
 /** The cluster has answered: the circuit closes and the load is ramped up from now. */

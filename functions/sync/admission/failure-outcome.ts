@@ -1,18 +1,16 @@
 /**
- * The outcome of a run after a failed call to its cluster's API. A fault of the cluster opens its circuit and uses up no retries. A fault of an object is
- * the run's own failure. Runs of exports and imports, which have rights and policies of their own, treat refusals and changed objects first.
+ * The outcome of a run after a failed call to its cluster's API. The circuit opens only if a probe fails too, or if the API server refuses the hub itself.
+ * While the cluster answers, what it has not served is requeued, and uses up no retries. A fault of an object is the run's own failure. Runs of exports and
+ * imports, which have rights and policies of their own, treat refusals and changed objects first.
  */
 import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { controllers } from '#shared/kube/controllers.ts';
 import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
-import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeue } from '../state/requeue.ts';
-import { isRetry } from '../state/run.ts';
-import { openedCircuit } from './circuit-breaker.ts';
+import { openedCircuit, probe, withoutCredentials } from './circuit-breaker.ts';
 
 /** `read`: of a service's run. `write`: of a service's run, and any call of the run of an export or import. */
 export type FailedCall = 'write' | 'read';
@@ -21,23 +19,22 @@ export type Treatment =
   /** The run fails, with back-off and a bounded number of retries. */
   | 'own'
   | 'circuit'
-  /** The run asks the cluster something else. No answer opens the circuit. After an answer a broken connection is tried again, once; others are `own`. */
-  | 'probe'
-  /** Requeues for this cause. */
-  | 'noCredentials';
+  | 'noCredentials'
+  /** The run probes the cluster. After an answer the failure is the run's own. */
+  | 'probe-or-own'
+  /** The run probes the cluster. After an answer the run is requeued. */
+  | 'probe-or-requeue';
 
 const always = (treatment: Treatment) => ({ write: treatment, read: treatment });
 
 export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall]: Treatment } } = {
-  /** AWS, which all clusters share, gives the hub no credentials just now. The circuit stays as it is. */
   'no-credentials': always('noCredentials'),
-  /** A connection may break alone. */
-  connection: always('probe'),
-  /** A 5xx or a call without an answer: a write of one object may cause it, through a webhook. */
-  server: { write: 'probe', read: 'circuit' },
+  connection: always('probe-or-requeue'),
+  /** A write of one object may cause it, through a webhook. Upstream has no failed reads of objects: it reads its cache. */
+  server: { write: 'probe-or-own', read: 'probe-or-requeue' },
   cluster: always('circuit'),
-  /** A right to read that is missing concerns all services. */
-  forbidden: { write: 'own', read: 'circuit' },
+  /** No object is at fault if it cannot be read: the hub lacks a right, or an API server of several has just started. */
+  forbidden: { write: 'own', read: 'probe-or-requeue' },
   invalid: always('own'),
   /** Another client has just written the object, or it is on its way out, or the cluster does not have the kind (any more). */
   changed: always('own'),
@@ -47,38 +44,34 @@ export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall
 export interface FailedRun {
   readonly deps: SyncDeps;
   readonly cluster: ClusterRecord;
-  readonly work: WorkItem;
+  /** How often in a row the run was requeued before. */
+  readonly rounds: number;
   /** For the probe. */
   readonly brief: Pick<ClusterApi, 'identity'>;
 }
 
 /** Resolves to undefined if the failure is the run's own. */
 export async function faultOf(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
-  const { deps, cluster } = run;
+  const { deps, cluster, brief } = run;
   switch (treatmentOf[failureOf(error)][call]) {
     case 'own':
       return undefined;
     case 'circuit':
       return openedCircuit(deps, cluster, error);
-    case 'probe':
-      return probe(run, error);
     case 'noCredentials':
-      deps.log.warn('no credentials for now', { error: error.message });
-      return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
+      return withoutCredentials(deps, error);
+    case 'probe-or-own':
+      return probe(deps, cluster, () => brief.identity());
+    case 'probe-or-requeue':
+      return (await probe(deps, cluster, () => brief.identity())) ?? unserved(run, error);
   }
 }
 
-async function probe({ deps, cluster, work, brief }: FailedRun, error: ClusterApiError): Promise<RequeueOutcome | undefined> {
-  const isConnection = failureOf(error) === 'connection';
-  if (isConnection && controllers.some((c) => isRetry({ work }, c))) return openedCircuit(deps, cluster, error);
-  try {
-    await brief.identity();
-    return isConnection ? requeue(deps, 'connectionLost', { reason: 'connection lost' }) : undefined;
-  } catch (unanswered) {
-    if (unanswered instanceof RequeueAfter) return unanswered.outcome;
-    if (!(unanswered instanceof ClusterApiError)) throw unanswered;
-    return openedCircuit(deps, cluster, error);
-  }
+/** A call that fails once is ordinary, so the metric leaves it out. */
+function unserved({ deps, cluster, rounds }: FailedRun, error: ClusterApiError): RequeueOutcome {
+  if (rounds > 0) deps.metrics.put('CallsUnserved', 1, { cluster: cluster.id });
+  deps.log.warn('call not served, though the cluster answers', { cluster: cluster.id, rounds, error: error.message });
+  return requeue(deps, 'callUnserved', { reason: `call not served: ${error.message}`, rounds });
 }
 
 /**

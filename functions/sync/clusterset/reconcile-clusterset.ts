@@ -97,7 +97,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
       if (failureOf(error) === 'changed')
         return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: claim.message.requeues });
     }
-    return outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'write', claim.service);
+    return outcomeOf({ deps, cluster, rounds: claim.message.requeues ?? 0, brief }, error, 'write', claim.service);
   }
 }
 

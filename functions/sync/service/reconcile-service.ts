@@ -96,7 +96,7 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
   } catch (error) {
     const brief = { identity: async () => (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity() };
     const refused = isRefusedWhileOff(cluster, error) ? await toldRefusal(deps, service, error) : undefined;
-    return nothingDone(refused ?? (await outcomeOf({ deps, cluster, work: claim.item, brief }, error, 'read')));
+    return nothingDone(refused ?? (await outcomeOf({ deps, cluster, rounds: applicant.rounds, brief }, error, 'read')));
   }
 }
 
@@ -139,6 +139,7 @@ async function prepare(
     api,
     brief,
     work: claim.item,
+    rounds: claim.message.requeues ?? 0,
     inputs,
     observed,
     managedBy: inputs.writers.slices.as,

@@ -20,6 +20,7 @@ export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, dead
   };
   return {
     call: atMost(limits.callMs, limits.minCallMs, limits.reserveMs),
-    brief: atMost(limits.briefCallMs, limits.briefCallMs / 10, limits.saveMs),
+    // A probe with less time could fail in a cluster that is well, and open its circuit.
+    brief: atMost(limits.briefCallMs, limits.briefCallMs / 2, limits.saveMs),
   };
 }

@@ -30,6 +30,8 @@ export interface Run {
   /** The same API for what may not take long: a probe, an Event. */
   readonly brief: ClusterApi;
   readonly work: WorkItem;
+  /** How often in a row the run was requeued before. */
+  readonly rounds: number;
   readonly inputs: Inputs;
   /** In a shadow cluster what the built-in controllers were last seen to have written. */
   readonly observed: readonly OutputRecord[] | undefined;

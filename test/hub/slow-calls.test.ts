@@ -1,4 +1,7 @@
-/** A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. */
+/**
+ * A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. A slow read that has no time left is
+ * no fault of the service or its cluster.
+ */
 import { expect, it } from 'vitest';
 import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -48,7 +51,7 @@ it('the other services of its cluster are written within a second, however long 
   await pass(3 * 3600);
   expect(world.queues.parked.waiting().length).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
-});
+}, 200_000);
 
 it('its calls end before the function does, with Endpoints and both families hanging, and each part counts a failure', async () => {
   let began = 0;
@@ -71,4 +74,29 @@ it('its calls end before the function does, with Endpoints and both families han
   const { controllers } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
   expect(Math.min(controllers.endpoints.failures, controllers.slices.failures)).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
+});
+
+it('a read that has less time than a slow cluster takes is made again, opens no circuit and uses up no retry', async () => {
+  const readMs = 14_000;
+  let late = 0;
+  const api = (inner: ClusterApi, timeoutMs: () => number = () => readMs): ClusterApi => {
+    const slowly = async <T>(read: () => Promise<T>): Promise<T> => {
+      const ms = timeoutMs();
+      world.now += Math.min(ms, readMs);
+      if (ms >= readMs) return read();
+      late++;
+      throw new ClusterApiError(`timed out after ${ms} ms`, { status: 0, reason: timedOut });
+    };
+    return {
+      ...inner,
+      get: (kind, ...of) => (kind === 'Endpoints' ? slowly(() => inner.get(kind, ...of)) : inner.get(kind, ...of)),
+      list: (kind, ...of) => (kind === 'EndpointSlice' ? slowly(() => inner.list(kind, ...of)) : inner.list(kind, ...of)),
+    };
+  };
+  const world: HubWorld = await HubWorld.start({ given: [node, aService({}, 'slow'), aPod(0)], startAt, settings: {}, api });
+  await world.runUntil(world.now + 90_000);
+  expect(late).toBeGreaterThan(0);
+  expect(world.metrics.get('CircuitOpen') ?? 0).toBe(0);
+  expect(world.metrics.get('SyncsFailed')).toBeUndefined();
+  expect(world.store.list('EndpointSlice', 'default')).toHaveLength(1);
 });
