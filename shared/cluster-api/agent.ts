@@ -33,8 +33,25 @@ export function retire(agent: http.Agent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }
 
+/** The agent, or one for a single request if all connections of the agent are in use. */
+export function agentWithoutLine(agent: http.Agent, to: Connection, options: AgentOptions): http.Agent {
+  if (Object.values(agent.sockets).flat().length < agent.maxSockets) return agent;
+  const spare = newAgent(to, options);
+  retire(spare);
+  return spare;
+}
+
 /** Do sockets to the one serve for the other? A token goes with each request. */
 export function sameServer(a: Connection, b: Connection): boolean {
   const fields = ['server', 'ca', 'serverName', 'insecureSkipTlsVerify', 'clientCertificate', 'clientKey'] as const;
   return fields.every((f) => a[f] === b[f]);
+}
+
+const guarded = new WeakSet<object>();
+
+/** An abort that coincides with the end of the answer emits 'error' on the pooled socket, which lacks a listener. */
+export function guard(socket: NodeJS.EventEmitter): void {
+  if (guarded.has(socket)) return;
+  guarded.add(socket);
+  socket.on('error', () => {});
 }

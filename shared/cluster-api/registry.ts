@@ -12,8 +12,8 @@ import type { ClusterApi } from './port.ts';
 const tokenMs = 10 * 60_000;
 
 /**
- * A worker has at most this number of connections to a cluster, and keeps them while they are idle. Further requests wait in line, which takes less
- * processor time and no longer than a new connection for each. A process may open 1,024 files, and has connections to a hundred clusters.
+ * A worker has at most this number of connections to a cluster, and keeps them while they are idle. Further requests but probes wait in line, which takes
+ * less processor time and no longer than a new connection for each. A process may open 1,024 files, and has connections to a hundred clusters.
  */
 const maxSockets = 8;
 

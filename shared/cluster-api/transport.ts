@@ -1,7 +1,7 @@
 /** HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module knows no kinds. */
 import http from 'node:http';
 import https from 'node:https';
-import { type AgentOptions, newAgent, retire, sameServer } from './agent.ts';
+import { type AgentOptions, agentWithoutLine, guard, newAgent, retire, sameServer } from './agent.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts';
 
@@ -25,6 +25,8 @@ export interface RequestOptions {
   readonly maxBytes?: number;
   /** The request may be repeated: it is sent once more if a kept connection was dead. */
   readonly idempotent?: boolean;
+  /** The request does not wait in line for one of `maxSockets` connections: if all are in use, it gets one of its own. */
+  readonly urgent?: boolean;
 }
 
 export interface HttpResponse {
@@ -81,7 +83,8 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
       // The connection has the certificate, which may be renewed together with the token.
       if (refresh) ({ connection: to, agent } = await connect());
       try {
-        const exchange = await send(agent, method, url, headersOf(call, token, options.userAgent), call, Math.max(1, until - performance.now()));
+        const by = call.urgent ? agentWithoutLine(agent, to, options) : agent;
+        const exchange = await send(by, method, url, headersOf(call, token, options.userAgent), call, Math.max(1, until - performance.now()));
         if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;
         refresh = true;
         exchange.destroy();
@@ -210,15 +213,6 @@ function send(
     });
     request.end(call.body);
   });
-}
-
-const guarded = new WeakSet<object>();
-
-/** An abort that coincides with the end of the answer emits 'error' on the pooled socket, which lacks a listener. */
-function guard(socket: NodeJS.EventEmitter): void {
-  if (guarded.has(socket)) return;
-  guarded.add(socket);
-  socket.on('error', () => {});
 }
 
 function headersOf(call: RequestOptions, token: string | undefined, userAgent = 'fleet-endpoints'): http.OutgoingHttpHeaders {

@@ -54,6 +54,30 @@ describe('transport', () => {
     expect((await request('GET', '/')).status).toBe(200);
   });
 
+  it('an urgent request is answered while every connection waits for an answer, and its own connection is not kept', async () => {
+    const waiting: http.ServerResponse[] = [];
+    const sockets = new Set<Socket>();
+    const server = await serve((req, res) => {
+      sockets.add(req.socket);
+      req.socket.on('close', () => sockets.delete(req.socket));
+      if (req.url === '/slow') waiting.push(res);
+      else res.end(req.url);
+    });
+    const { request } = transport({ server }, { maxSockets: 2 });
+    const slow = [1, 2, 3].map(() => request('GET', '/slow'));
+    while (waiting.length < 2) await tick();
+    expect((await request('GET', '/urgent', { urgent: true })).body.toString()).toBe('/urgent');
+    while (sockets.size > 2) await tick();
+    expect(waiting).toHaveLength(2);
+    waiting.pop()?.end();
+    while (waiting.length < 2) await tick();
+    for (const response of waiting) response.end();
+    await Promise.all(slow);
+    // With a connection that is free, it takes that one.
+    await request('GET', '/urgent', { urgent: true });
+    expect(sockets.size).toBe(2);
+  });
+
   it('a new token goes with the next request and breaks none that is under way, nor its connection', async () => {
     const waiting: http.ServerResponse[] = [];
     const sockets = new Set<unknown>();
