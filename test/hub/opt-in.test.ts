@@ -474,6 +474,22 @@ describe('a service that has its selector back', () => {
   });
 });
 
+it('a leftover with the former port of a service does not count as serving it, when the service has its selector back', async () => {
+  const theirs = aSlice('svc-theirs', slicesManagedBy, four.slice(0, 2));
+  const { world, pass } = await smallCluster([aService(), ...pods(2), theirs], { ...beside, settings: { optIn: { cleanup: false } } });
+  await pass(20);
+  const ports = [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }];
+  world.store.apply(annotated('app=a', { ports }));
+  await pass(20);
+  expect(slices(world)).toHaveLength(2);
+  world.store.apply(annotated('app=a', { ports, selector: { app: 'a' } }));
+  await pass(120);
+  expect(ours(world).flatMap((s) => s.ports ?? [])).toEqual([expect.objectContaining({ port: 9090 })]);
+  world.store.apply({ ...theirs, ports: [{ name: 'http', port: 9090, protocol: 'TCP' }] } as RawObject);
+  await pass(60);
+  expect([ours(world), served(slices(world))]).toEqual([[], four.slice(0, 2)]);
+});
+
 describe('a service that no longer opts in', () => {
   it.each([
     ['its annotation is empty', annotated('')],
