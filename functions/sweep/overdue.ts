@@ -19,17 +19,17 @@ export async function findOverdue(
   const dirty = await deps.table.queryDirty(cluster.id, nowMs, maxOverdue);
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
   const { results: works, failures } = await concurrentlySettled(100, dirty, async ({ pk, dirtyAt }) => {
-    const { namespace, name } = parseWorkKey(pk);
-    return { namespace, name, dirtyAt, work: await readWork(deps.table, { cluster: cluster.id, namespace, name }) };
+    const key = parseWorkKey(pk);
+    return { key, dirtyAt, work: await readWork(deps.table, key) };
   });
   if (failures.length > 0) deps.log.warn('work items cannot be read', { cluster: cluster.id, items: failures.length, error: String(failures[0]) });
   const overdue: WakeUp[] = [];
   let oldestMs = 0;
-  for (const { namespace, name, dirtyAt, work } of works) {
+  for (const { key, dirtyAt, work } of works) {
     if (isClean(work)) continue;
     const dueAtMs = dueMs(work, dirtyAt, batchMs);
     oldestMs = Math.max(oldestMs, nowMs - dueAtMs);
-    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(namespace, name));
+    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(key.namespace, key.name, key.kind));
   }
   return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }

@@ -1,5 +1,5 @@
 /** The reconciler of each kind of work. */
-import type { WorkKind } from '#shared/workqueue/rules/work-kind.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { newRecord } from './aftermath/run-history.ts';
 import { exportReconciler, importReconciler } from './clusterset/reconcile-clusterset.ts';
 import { reconcileService } from './service/reconcile-service.ts';

@@ -6,7 +6,6 @@ import { encodeQuarantineCopy } from '#shared/queue/quarantine-copy.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { waitsForTurn } from '#shared/workqueue/import-turns.ts';
 import { coalesce } from '#shared/workqueue/rules/message.ts';
-import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { syncMessage } from './worker.ts';
 
@@ -30,7 +29,7 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
         if (isImport({ message }) && (await waitsForTurn(deps, message))) continue;
         if (!(await syncMessage(deps, message, deadlineMs))) failed.push(messageId);
       } catch (error) {
-        deps.log.error('wake-up failed', { cluster, namespace: message.namespace, service: message.service, error: String(error) });
+        deps.log.error('wake-up failed', { cluster, namespace: message.namespace, kind: message.kind, service: message.name, error: String(error) });
         deps.metrics.put('MessagesFailed', 1, { cluster });
         failed.push(messageId);
       }
@@ -44,7 +43,7 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
 /** A change of one export wakes an import in every cluster. A storm of them leaves the worker and its cluster's API to the cluster's own services. */
 const importsAtOnce = 4;
 
-const isImport = ({ message }: Pick<Received, 'message'>): boolean => parseWorkName(message.service).kind === 'import';
+const isImport = ({ message }: Pick<Received, 'message'>): boolean => message.kind === 'import';
 
 /** Returns the readable messages of each service in the order of their receipt, and quarantines the others. */
 async function byService(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[]): Promise<ReadonlyMap<string, readonly Received[]>> {
@@ -53,7 +52,7 @@ async function byService(deps: SyncDeps, cluster: string, records: readonly Wake
     try {
       const message = readWakeUp(body);
       if (message.cluster !== cluster) throw new UnreadableMessage(`wake-up for cluster ${message.cluster} in the queue of ${cluster}`);
-      const key = `${message.namespace}/${message.service}`;
+      const key = `${message.kind} ${message.namespace}/${message.name}`;
       services.set(key, [...(services.get(key) ?? []), { messageId, message }]);
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;

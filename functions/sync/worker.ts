@@ -2,7 +2,6 @@
 import { allToEnd } from '#shared/concurrently.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { abandonWork, finishWork } from '#shared/workqueue/finish.ts';
-import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
 import { reconcilers } from './reconcilers.ts';
@@ -13,7 +12,7 @@ import type { RunResult } from './state/run-result.ts';
 
 /** Returns false if the message has to come back. `deadlineMs`: when this worker is stopped, ms since the epoch. No call is under way when it settles. */
 export async function syncMessage(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {
-  const reconciler = reconcilers[parseWorkName(message.service).kind];
+  const reconciler = reconcilers[message.kind];
   const prefetched = reconciler.prefetch?.(deps, message);
   try {
     const taken = await takeWork(deps, message);

@@ -63,7 +63,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
     objectsIn({ table, cluster: key.cluster }, 'Node', ''),
     readSaved(table, key, cluster),
-    readWork(table, key),
+    readWork(table, { ...key, kind: 'service' }),
     readDifference(table, key),
     readCounts(table, key),
     readSet(table, cluster, key, now),

@@ -58,7 +58,7 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
   // Older records are left out, because DynamoDB deletes expired items with a delay.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
   // The work item is read before the records: a record that is written in between is found, and the one before it too.
-  const { newestRecord, lease } = await readWork(table, key);
+  const { newestRecord, lease } = await readWork(table, { ...key, kind: 'service' });
   const records: (HistoryRecord & Link)[] = [];
   let hasOlder = false;
   for await (const { text, ...link } of recordsSince(table, key, from)) {

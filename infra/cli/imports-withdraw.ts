@@ -41,7 +41,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
     const left = await importedNames(table, id, clusterset.set);
     const modeSwitch = (await readCluster(table, id))?.modeSwitch;
     const areWoken = modeSwitch !== undefined && toRun.every((w) => isWoken(modeSwitch, w));
-    const ran = areWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.service))).every(Boolean);
+    const ran = areWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.name))).every(Boolean);
     if (left.length === 0 && ran) break;
     if (now() >= end) {
       const what = left.length > 0 ? `${left.length} imports are left: ${listedNames(left)}` : 'not every run has ended';
@@ -55,7 +55,7 @@ export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, w
 }
 
 const hasRun = async (table: Table, cluster: string, namespace: string, name: string): Promise<boolean> =>
-  isClean(await readWork(table, { cluster, namespace, name }));
+  isClean(await readWork(table, { cluster, namespace, kind: 'import', name }));
 
 /** Returns the hub's own ServiceImports, from the snapshot. */
 async function importedNames(table: Table, cluster: string, set: string): Promise<readonly string[]> {

@@ -67,6 +67,7 @@ const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namesp
 const hasOtherEnd: readonly Writer['by'][] = ['built-in', 'none'];
 
 const isWokenFor = (modeSwitch: ModeSwitch, { metadata: { namespace = '', name } }: Service): boolean =>
-  isWoken(modeSwitch, { namespace, service: name });
+  isWoken(modeSwitch, { namespace, kind: 'service', name });
 
-const isRun = async (table: Table, cluster: string, service: Service): Promise<boolean> => isClean(await readWork(table, keyOf(cluster, service)));
+const isRun = async (table: Table, cluster: string, service: Service): Promise<boolean> =>
+  isClean(await readWork(table, { ...keyOf(cluster, service), kind: 'service' }));

@@ -18,8 +18,7 @@ export async function readOverdueRuns(table: Table, cluster: ClusterRecord, now:
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
   const dirty = await table.queryDirty(cluster.id, now - longerMs - batchMs, maxOverdueRuns);
   const ages = await concurrently(100, dirty, async ({ pk, dirtyAt }) => {
-    const { namespace, name: service } = parseWorkKey(pk);
-    const work = await readWork(table, { cluster: cluster.id, namespace, name: service });
+    const work = await readWork(table, parseWorkKey(pk));
     return isClean(work) ? 0 : now - dueMs(work, dirtyAt, batchMs);
   });
   const owed = ages.filter((age) => age > longerMs);

@@ -18,7 +18,6 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 
 /** Undefined: the cluster takes no part, and has neither an export nor an import of the name. */
 export async function readSet(table: Table, cluster: ClusterRecord, { namespace, name }: ServiceKey, now: number): Promise<SetInput | undefined> {
@@ -29,7 +28,7 @@ export async function readSet(table: Table, cluster: ClusterRecord, { namespace,
   const [service, derived, work, entries, listed] = await Promise.all([
     own('Service', name),
     own('Service', derivedName(namespace, name)),
-    readWork(table, { cluster: cluster.id, namespace, name: exportWork(name) }),
+    readWork(table, { cluster: cluster.id, namespace, kind: 'export', name }),
     readSetEntries(table, { set, namespace, name }),
     listImporters(table),
   ]);
@@ -91,7 +90,7 @@ async function readImporter(
     objectOf(table, cluster, 'Namespace', '', namespace),
     objectOf(table, cluster, 'ServiceImport', namespace, name),
     readImportReport(table, { cluster, namespace, name }),
-    readWork(table, { cluster, namespace, name: importWork(name) }),
+    readWork(table, { cluster, namespace, kind: 'import', name }),
   ]);
   // A cluster without imports is part of the answer only while a ServiceImport of the name is left in it.
   if (record.clusterset.imports === 'off' && !serviceImport) return undefined;

@@ -10,9 +10,11 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { workText } from '#shared/kube/work-kinds.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage, readWakeUp } from '#shared/queue/parse.ts';
+import type { ParkedCopy } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
@@ -113,6 +115,8 @@ async function deadLettersOf(sqs: SQSClient, url: string): Promise<Required<Pick
   return { url: `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`, movedFrom: Attributes['QueueArn'] ?? '' };
 }
 
+type Work = Pick<ParkedCopy, 'namespace' | 'kind' | 'name'>;
+
 const never = async (): Promise<Fate> => 'stays';
 
 /** `owner`: the queue's cluster, or one of the clusters that share the queue. */
@@ -121,9 +125,9 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
   const sentAtMs = Number(SentTimestamp ?? 0);
   const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
-  const wake = (cluster: string, namespace: string, service: string) => async (): Promise<Fate> => {
+  const wake = (cluster: string, work: Work) => async (): Promise<Fate> => {
     const { syncs } = deps.directory.queues(cluster, undefined);
-    await addWork(deps, syncs, cluster, [wakeNow(namespace, service)]);
+    await addWork(deps, syncs, cluster, [wakeNow(work.namespace, work.name, work.kind)]);
     await remove();
     return 'enqueued';
   };
@@ -153,14 +157,15 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
     }
     if (queue === 'dead syncs') {
       const m = readWakeUp(body);
-      return dead(m.cluster, `${m.namespace}/${m.service}`, 'no worker finished with it in fifty deliveries', wake(owner, m.namespace, m.service));
+      return dead(m.cluster, workText(m), 'no worker finished with it in fifty deliveries', wake(owner, m));
     }
     const m = decodeMessage(body) as { readonly [field: string]: string };
     const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
-      const { namespace = '', service = '', controller, error = '' } = m;
-      const subject = `${namespace}/${service} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
-      return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, namespace, service) };
+      const { namespace = '', kind = 'service', name = '', controller, error = '' } = m as Partial<ParkedCopy>;
+      const work = { namespace, kind, name };
+      const subject = `${workText(work)} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
+      return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, work) };
     }
     const original = m['body'] ?? '';
     const subject = `${m['from']} message ${original.slice(0, 60)}`;
@@ -174,7 +179,7 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
     try {
       if (from !== 'events') {
         const m = readWakeUp(original);
-        return m.cluster === cluster ? wake(cluster, m.namespace, m.service) : never;
+        return m.cluster === cluster ? wake(cluster, m) : never;
       }
       const m = parseEventsMessage(original);
       return m.cluster === cluster ? resend(cluster, original, m) : never;

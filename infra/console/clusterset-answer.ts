@@ -13,7 +13,6 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
-import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetAnswer } from './api-types.ts';
 import { type Member, memberRow, type NameOfSet, setServiceRow } from './clusterset-rows.ts';
 
@@ -55,9 +54,8 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     reports: new Map(reports.map((r) => [`${r.namespace}/${r.name}`, r.report] as const)),
     owed: new Map(
       owed.flatMap(({ pk, dirtyAt }) => {
-        const { namespace, name: service } = parseWorkKey(pk);
-        const work = parseWorkName(service);
-        return work.kind === 'import' ? [[`${namespace}/${work.name}`, dirtyAt] as const] : [];
+        const { namespace, kind, name } = parseWorkKey(pk);
+        return kind === 'import' ? [[`${namespace}/${name}`, dirtyAt] as const] : [];
       }),
     ),
   };

@@ -1,6 +1,6 @@
 /** Switches of a cluster's mode and of its setting for Services that opt in, and the wake-up of every service after each switch. */
 import type { OptIn } from '#shared/opt-in/writer.ts';
-import { metaKey } from '#shared/store/keys.ts';
+import { metaKey, type WorkKey } from '#shared/store/keys.ts';
 import type { Change, Table, WriteCondition } from '#shared/store/table.ts';
 import { circuitAttributes } from './circuit.ts';
 import { hasSynced, heldAttribute } from './first-lists.ts';
@@ -84,14 +84,11 @@ export async function wakeAllAfterFirstLists(table: Table, cluster: ClusterRecor
 export interface Waking<Place> {
   /** The walk over the services continues here. Undefined: it has passed all of them. */
   readonly place: Place | undefined;
-  /** Services behind this position to which the table refused to add work. */
-  readonly refused: readonly RefusedService[];
+  /** The work behind this position that the table refused to add. */
+  readonly refused: readonly RefusedWork[];
 }
 
-export interface RefusedService {
-  readonly namespace: string;
-  readonly service: string;
-}
+export type RefusedWork = Omit<WorkKey, 'cluster'>;
 
 /** Returns how far the wake-ups of the last switch have come, or undefined if they have not begun. */
 export function wakingSoFar<Place>({ wokenTo: text, count: current }: ClusterRecord['modeSwitch']): Waking<Place> | undefined {
@@ -105,11 +102,11 @@ export function owesWalk(modeSwitch: ClusterRecord['modeSwitch']): boolean {
   return modeSwitch.owesWaking && (waking === undefined || waking.place !== undefined);
 }
 
-/** Returns true if the service is woken for the last switch, although others may still be refused. */
-export function isWoken(modeSwitch: ClusterRecord['modeSwitch'], { namespace, service }: RefusedService): boolean {
+/** Returns true if the work is woken for the last switch, although others may still be refused. */
+export function isWoken(modeSwitch: ClusterRecord['modeSwitch'], { namespace, kind, name }: RefusedWork): boolean {
   if (!modeSwitch.owesWaking) return true;
   const refused = owesWalk(modeSwitch) ? undefined : wakingSoFar(modeSwitch)?.refused;
-  return refused !== undefined && !refused.some((r) => r.namespace === namespace && r.service === service);
+  return refused !== undefined && !refused.some((r) => r.namespace === namespace && r.kind === kind && r.name === name);
 }
 
 /** Saves how far the wake-ups have come. Resolves to false after another switch, which has wake-ups of its own. */

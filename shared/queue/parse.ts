@@ -11,6 +11,7 @@ import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
+import { workKinds } from '#shared/kube/work-kinds.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
 import { maxProjectionSize, messageVersion } from './messages.ts';
@@ -212,15 +213,14 @@ function reasonAgainstObject(kind: InputKind, { namespace, name, projection }: I
   return field && `projection of ${kind} ${printable(`${namespace}/${name}`)} has an invalid value for ${field}: ${show(projection)}`;
 }
 
-const isWorkName = isText((work) => {
-  const name = work.replace(/^(export|import):/, '');
-  return work !== '' && (isLabelValue(name) || isDnsSubdomain(name));
-});
-
 const wakeUp = {
   cluster: text(),
   namespace: needs(isText(isDnsLabel), 'a DNS label of 1 to 63 characters is needed'),
-  service: needs(isWorkName, 'the name of a Service, alone or after "export:" or "import:", is needed'),
+  kind: oneOf(...workKinds),
+  name: needs(
+    isText((name) => name !== '' && (isLabelValue(name) || isDnsSubdomain(name))),
+    'the name of a Service, an export or an import is needed',
+  ),
   generation: count,
   retryNumbers: (value, field) =>
     object(value, field) ??

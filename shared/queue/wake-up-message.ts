@@ -1,13 +1,15 @@
 /** A wake-up for a worker of sync, and the copy of work that is given up. In the queue their fields have the same names. */
 import type { Controller } from '#shared/kube/controllers.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from './codec.ts';
 import { messageVersion } from './messages.ts';
 
 export interface WakeUpMessage {
   readonly cluster: string;
   readonly namespace: string;
-  readonly service: string;
-  /** The wake-up is for every change of the service up to this generation. */
+  readonly kind: WorkKind;
+  readonly name: string;
+  /** The wake-up is for every change of the item up to this generation. */
   readonly generation: number;
   /** The controllers that the wake-up is for, with 0 for new work or the number of the retry. */
   readonly retryNumbers: RetryNumbers;
@@ -31,7 +33,8 @@ export const encodeWakeUp = (wakeUp: WakeUpMessage): string => encodeMessage({ v
 export interface ParkedCopy {
   readonly cluster: string;
   readonly namespace: string;
-  readonly service: string;
+  readonly kind: WorkKind;
+  readonly name: string;
   readonly controller: Controller;
   readonly generation: number;
   readonly error: string;

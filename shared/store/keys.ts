@@ -4,13 +4,19 @@
  * shared/queue/parse.ts refuses them: the escape is a second barrier.
  */
 import type { ClustersetKind, InputKind, Kind } from '#shared/kube/types.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import type { Key, KeyRange } from './table.ts';
 
-/** A service of a cluster, or the export or import of its name. */
+/** A Service of a cluster, or an export or import of the name. */
 export interface ServiceKey {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** A work item: of a Service, or of the export or import of a name. */
+export interface WorkKey extends ServiceKey {
+  readonly kind: WorkKind;
 }
 
 /** Returns the name as a part of a key. */
@@ -117,13 +123,13 @@ export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
 /** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string => `${escaped(cluster)}#ODD#${escaped(namespace)}`;
-const workOf = perService('WORK');
+const workOf = ({ kind, ...named }: WorkKey): string => perService(`WORK#${kind}`)(named);
 export const triggersOf = perService('TRIGGER');
 export const historyOf = perService('HISTORY');
 const exportedPodsOf = perService('EXPORTED-PODS');
 
 export const exportedPodsKey = (service: ServiceKey): Key => ({ pk: exportedPodsOf(service), sk: 'pods' });
-export const workKey = (service: ServiceKey): Key => ({ pk: workOf(service), sk: 'work' });
+export const workKey = (work: WorkKey): Key => ({ pk: workOf(work), sk: 'work' });
 
 /** Returns the cluster whose snapshot the key belongs to. Undefined for records about clusters: their own, access, audits, queues, and their index. */
 export function clusterOfKey({ pk }: Key): string | undefined {
@@ -132,9 +138,9 @@ export function clusterOfKey({ pk }: Key): string | undefined {
 }
 
 /** Reads a work item's partition key. */
-export function parseWorkKey(pk: string): ServiceKey {
-  const [cluster = '', , key = ''] = pk.split('#');
-  return { cluster: unescaped(cluster), ...nameOfPair(key) };
+export function parseWorkKey(pk: string): WorkKey {
+  const [cluster = '', , kind, key = ''] = pk.split('#');
+  return { cluster: unescaped(cluster), kind: kind as WorkKind, ...nameOfPair(key) };
 }
 
 export const endpointsOutput = 'endpoints';

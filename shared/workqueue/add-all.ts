@@ -29,7 +29,7 @@ export interface Step {
  * that the table refuses is tried again with the next step, and holds back no other one. The last step rejects if any is left, for a later worker.
  */
 export async function addStep(deps: AddAllDeps, cluster: ClusterRecord, from: Waking<WalkPosition> | undefined, step = usualStep): Promise<Step> {
-  const again = (from?.refused ?? []).map(({ namespace, service }) => wakeNow(namespace, service));
+  const again = (from?.refused ?? []).map(({ namespace, kind, name }) => wakeNow(namespace, name, kind));
   const isWalked = from !== undefined && from.place === undefined;
   const store = { table: deps.table, cluster: cluster.id };
   const { services, place } = isWalked ? { services: [], place: undefined } : await walkServices(store, from?.place, step);
@@ -38,7 +38,7 @@ export async function addStep(deps: AddAllDeps, cluster: ClusterRecord, from: Wa
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { refused, failure } = await addEach(deps, syncs, cluster.id, [...again, ...wakeUps, ...ofSet]);
   if (refused.length > maxRefused) throw failure;
-  const next = { place, refused: refused.map(({ namespace, service }) => ({ namespace, service })) };
+  const next = { place, refused: refused.map(({ namespace, kind, name }) => ({ namespace, kind, name })) };
   const isRecorded = await recordWaking(deps.table, cluster, next);
   if (failure && isRecorded && !place) throw failure;
   return { services: services.filter((s) => s.isAlive && !isCanary(s.name)).length, next: isRecorded && place ? next : undefined };

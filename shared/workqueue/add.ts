@@ -1,7 +1,8 @@
 /** client-go's Add and AddAfter: enqueues services for a run of both controllers. */
 import { concurrently } from '#shared/concurrently.ts';
+import { workText } from '#shared/kube/work-kinds.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
+import type { WorkKey } from '#shared/store/keys.ts';
 import type { StageDeps } from './deps.ts';
 import { addGeneration, addGenerationForApiRead } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
@@ -15,7 +16,7 @@ export class WakeUps {
   readonly #wakeUps = new Map<string, WakeUp>();
 
   add(wakeUp: WakeUp): void {
-    const key = `${wakeUp.namespace}/${wakeUp.service}`;
+    const key = `${wakeUp.kind} ${wakeUp.namespace}/${wakeUp.name}`;
     const other = this.#wakeUps.get(key);
     this.#wakeUps.set(
       key,
@@ -68,7 +69,7 @@ export async function addEach(deps: AddDeps, syncs: MessageQueue, cluster: strin
 
 function refusalOf(cluster: string, { wakeUp, error }: { readonly wakeUp: WakeUp; readonly error: unknown }, count: number): Error {
   const others = count > 1 ? ` (and to ${count - 1} others)` : '';
-  const what = `no work can be added to ${wakeUp.namespace}/${wakeUp.service} of cluster ${cluster}${others}`;
+  const what = `no work can be added to ${workText(wakeUp)} of cluster ${cluster}${others}`;
   return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }
 
@@ -80,7 +81,7 @@ export async function addWork(deps: AddDeps, syncs: MessageQueue, cluster: strin
 }
 
 interface Added {
-  readonly service: ServiceKey;
+  readonly service: WorkKey;
   readonly wakeUp: Delayed;
   /** End of the lease, ms since the epoch, for a wake-up at its end. */
   readonly leaseEndsMs?: number | undefined;
@@ -89,7 +90,7 @@ interface Added {
 /** Resolves to the wake-up to be sent, or to undefined if a pending wake-up covers it. */
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
-  const service = { cluster, namespace: w.namespace, name: w.service };
+  const service = { cluster, namespace: w.namespace, kind: w.kind, name: w.name };
   const add = w.readFromApiServer ? addGenerationForApiRead : addGeneration;
   // A wake-up that waits for its turn becomes overdue only after it.
   const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));

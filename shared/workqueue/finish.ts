@@ -57,7 +57,7 @@ export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, messa
     const item = await expireLease(deps.table, service, leaseId, nowMs);
     // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no wake-up before the lease would have ended.
     if (!item || isClean(item) || controllersToRun(message, item).length > 0) return;
-    const newer = newWork(service.cluster, wakeUp(service.namespace, service.name), item.generation, nowMs);
+    const newer = newWork(service.cluster, wakeUp(service.namespace, service.name, { kind: service.kind }), item.generation, nowMs);
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(newer)]);
   } catch (error) {
     deps.log.warn('a run that failed keeps its lease until the end', { ...service, error: String(error) });
@@ -106,9 +106,9 @@ async function send(queues: ClusterQueues, { message, item }: Claim, { retries, 
     delayUntil(retry(message, generation, numbers, requeues), nowMs + seconds * 1000, nowMs),
   );
   if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
-  const { cluster, namespace, service } = message;
+  const { cluster, namespace, kind, name } = message;
   const copies = gaveUp.map((g) => ({
-    body: encodeMessage({ cluster, namespace, service, ...g, generation, parkedAtMs: nowMs } satisfies ParkedCopy),
+    body: encodeMessage({ cluster, namespace, kind, name, ...g, generation, parkedAtMs: nowMs } satisfies ParkedCopy),
   }));
   if (copies.length > 0) await queues.parked.send(copies);
 }
@@ -135,7 +135,7 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayC
   if (!item) return { kind: 'lease-lost' };
   // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the following one.
   if (item.generation > record.generation) {
-    const message = newWork(service.cluster, wakeUp(service.namespace, service.name), item.generation, deps.now());
+    const message = newWork(service.cluster, wakeUp(service.namespace, service.name, { kind: service.kind }), item.generation, deps.now());
     await queues.syncs.send([outgoing(message)]);
   }
   return { kind: 'done' };

@@ -23,8 +23,8 @@ const pacedBy = ({ cluster, latencyFromMs }: WakeUpMessage): Paced => ({ cluster
  */
 export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Promise<boolean> {
   if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now())) return false;
-  const { cluster, namespace, service: name } = message;
-  const service = { cluster, namespace, name };
+  const { cluster, namespace, kind, name } = message;
+  const service = { cluster, namespace, kind, name };
   if (controllersToRun(message, await readWork(deps.table, service)).length === 0) return true;
   const nowMs = deps.now();
   const turnMs = nowMs + Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;

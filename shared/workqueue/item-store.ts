@@ -3,8 +3,9 @@
  * by a conditional write, which succeeds for only one worker until the lease expires. Only this file uses the names of the attributes.
  */
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { workText } from '#shared/kube/work-kinds.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
-import { type ServiceKey, workKey } from '#shared/store/keys.ts';
+import { type WorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
 import { type ControllerState, type ControllerStates, latestGeneration, type WorkItem } from './rules/item.ts';
 
@@ -20,18 +21,18 @@ const attributesOf = {
 const fields = Object.keys(attributesOf) as (keyof ControllerState)[];
 const attribute = (controller: Controller, field: keyof ControllerState): string => `${codes[controller]}_${attributesOf[field]}`;
 
-export async function readWork(table: Table, service: ServiceKey): Promise<WorkItem> {
+export async function readWork(table: Table, service: WorkKey): Promise<WorkItem> {
   return decodeWork(await table.get(workKey(service)));
 }
 
 /** Adds a generation. Resolves to the item with the generation that a run must cover. */
-export async function addGeneration(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
+export async function addGeneration(table: Table, service: WorkKey, nowMs: number): Promise<WorkItem> {
   const item = await table.update(workKey(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
   return decodeWork(item);
 }
 
 /** Like `addGeneration`, and makes the run read its outputs from the API server. This is one write, because a run between two writes would use up the mark. */
-export async function addGenerationForApiRead(table: Table, service: ServiceKey, nowMs: number): Promise<WorkItem> {
+export async function addGenerationForApiRead(table: Table, service: WorkKey, nowMs: number): Promise<WorkItem> {
   for (let tries = 0; tries < maxTries; tries++) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
@@ -41,11 +42,11 @@ export async function addGenerationForApiRead(table: Table, service: ServiceKey,
     );
     if (item) return decodeWork(item);
   }
-  throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses a new generation: its attribute is damaged`);
+  throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses a new generation: its attribute is damaged`);
 }
 
 /** Pending work whose wake-up waits until then becomes overdue only after it. */
-export async function postpone(table: Table, service: ServiceKey, untilMs: number): Promise<void> {
+export async function postpone(table: Table, service: WorkKey, untilMs: number): Promise<void> {
   await table.update(workKey(service), { set: dirtySince(service, untilMs) }, { present: 'dirtyAt' });
 }
 
@@ -58,7 +59,7 @@ export const maxTries = 20;
  */
 export async function claim(
   table: Table,
-  service: ServiceKey,
+  service: WorkKey,
   read: { readonly item: WorkItem; readonly controllers: readonly Controller[] },
   lease: { readonly id: string; readonly nowMs: number; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
@@ -88,7 +89,7 @@ export async function claim(
  */
 export async function claimUnread(
   table: Table,
-  service: ServiceKey,
+  service: WorkKey,
   generation: number,
   lease: { readonly id: string; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
@@ -125,7 +126,7 @@ export interface RunRecord extends RunSaves {
 
 const leaseAttributes = ['lease', 'until'];
 const dirtyAttributes = ['dirtyAt', 'dirtyIn'];
-const dirtySince = (service: ServiceKey, nowMs: number) => ({
+const dirtySince = (service: WorkKey, nowMs: number) => ({
   dirtyAt: nowMs,
   dirtyIn: dirtyKeyOf(service.cluster, service.namespace, service.name),
 });
@@ -135,7 +136,7 @@ const isHeldBy = (leaseId: string): WriteCondition => ({ attribute: 'lease', is:
  * Releases the lease and removes the item from the dirty index. Resolves to false, without a write, if a generation was added since the claim, or if the lease
  * belongs to another worker.
  */
-export async function releaseClean(table: Table, service: ServiceKey, record: RunRecord): Promise<boolean> {
+export async function releaseClean(table: Table, service: WorkKey, record: RunRecord): Promise<boolean> {
   const { set, remove } = changeOf(record);
   const item = await table.update(
     workKey(service),
@@ -146,7 +147,7 @@ export async function releaseClean(table: Table, service: ServiceKey, record: Ru
 }
 
 /** Releases the lease of a service with pending work. Resolves to the current item, or to undefined if the lease belongs to another worker. */
-export async function releaseOwing(table: Table, service: ServiceKey, record: RunRecord): Promise<WorkItem | undefined> {
+export async function releaseOwing(table: Table, service: WorkKey, record: RunRecord): Promise<WorkItem | undefined> {
   const { set, remove } = changeOf(record);
   const change = { set: { ...set, ...dirtySince(service, record.nowMs) }, remove: [...remove, ...leaseAttributes] };
   const item = await table.update(workKey(service), change, isHeldBy(record.leaseId));
@@ -157,14 +158,14 @@ export async function releaseOwing(table: Table, service: ServiceKey, record: Ru
  * Extends the lease for a generation that was added during the run. Resolves to the item with the generation that the next run covers, or to undefined if the
  * lease belongs to another worker.
  */
-export async function renew(table: Table, service: ServiceKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
+export async function renew(table: Table, service: WorkKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
   const change = changeOf(record);
   const item = await table.update(workKey(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
   return item && decodeWork(item);
 }
 
 /** Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to another worker or is released. */
-export async function expireLease(table: Table, service: ServiceKey, leaseId: string, nowMs: number): Promise<WorkItem | undefined> {
+export async function expireLease(table: Table, service: WorkKey, leaseId: string, nowMs: number): Promise<WorkItem | undefined> {
   const item = await table.update(workKey(service), { set: { until: nowMs } }, isHeldBy(leaseId));
   return item && decodeWork(item);
 }

@@ -6,7 +6,7 @@
  * lease, it waits for the end of that lease.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
+import type { WorkKey } from '#shared/store/keys.ts';
 
 /** Margin for the queue's own clock: a wake-up that is due about now does not count as pending. */
 const marginMs = 1_000;
@@ -21,15 +21,15 @@ export class LeaseEndWakeUps {
   }
 
   /** Returns true if a pending wake-up will be handled after `nowMs`. Read `nowMs` after adding the generation or reading the lease. */
-  isPending(service: ServiceKey, nowMs: number): boolean {
+  isPending(service: WorkKey, nowMs: number): boolean {
     return (this.#dueMs.get(idOf(service)) ?? 0) - marginMs > nowMs;
   }
 
   /** Call after the queue has accepted a wake-up that is due at `dueMs`. */
-  sent(service: ServiceKey, dueMs: number): void {
+  sent(service: WorkKey, dueMs: number): void {
     if (this.#dueMs.size >= this.#maxKept) this.#dueMs.clear();
     this.#dueMs.set(idOf(service), dueMs);
   }
 }
 
-const idOf = ({ cluster, namespace, name }: ServiceKey): string => `${cluster} ${namespace}/${name}`;
+const idOf = ({ cluster, namespace, kind, name }: WorkKey): string => `${cluster} ${kind} ${namespace}/${name}`;

@@ -10,7 +10,6 @@ import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { WakeUps } from './add.ts';
 import { lookOnly, type WakeUp, wakeNow } from './rules/message.ts';
-import { exportWork, importWork } from './rules/work-kind.ts';
 
 /**
  * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw them. Only names are read, and at most twice as
@@ -28,7 +27,7 @@ export async function memberWakeUps(
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => {
-    const wakeUp = wakeNow(namespace, exportWork(name));
+    const wakeUp = wakeNow(namespace, name, 'export');
     exports.add(isResync ? lookOnly(wakeUp) : wakeUp);
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
@@ -39,7 +38,7 @@ export async function memberWakeUps(
 export async function importWakeUps(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
   const imports = new WakeUps();
-  const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, importWork(name)));
+  const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, name, 'import'));
   await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
     for await (const name of namesInSet(table, clusterset.set, namespace)) add({ namespace, name });
   });

@@ -1,7 +1,8 @@
 /** client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now. */
 import type { Controller } from '#shared/kube/controllers.ts';
+import { workText } from '#shared/kube/work-kinds.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
+import type { WorkKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
@@ -11,7 +12,7 @@ import { allAtLeaseEnd, delayUntil, isNewWork } from './rules/message.ts';
 
 /** The lease of a service, and the controllers to run under it. */
 export interface Claim {
-  readonly service: ServiceKey;
+  readonly service: WorkKey;
   readonly message: WakeUpMessage;
   readonly leaseId: string;
   /** The item under the lease. The run covers its generation. */
@@ -25,7 +26,8 @@ export type Taken = { readonly kind: 'claimed'; readonly claim: Claim } | { read
 
 /** If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is needed. */
 export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Promise<Taken> {
-  const service: ServiceKey = { cluster: message.cluster, namespace: message.namespace, name: message.service };
+  const { cluster, namespace, kind, name } = message;
+  const service: WorkKey = { cluster, namespace, kind, name };
   if (message.notBeforeMs !== undefined && message.notBeforeMs > deps.now()) {
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
     return { kind: 'not-due' };
@@ -55,11 +57,11 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
   }
-  throw new Error(`the work item of ${service.cluster} ${service.namespace}/${service.name} refuses each claim: an attribute is damaged`);
+  throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses each claim: an attribute is damaged`);
 }
 
 interface Busy {
-  readonly service: ServiceKey;
+  readonly service: WorkKey;
   readonly message: WakeUpMessage;
   readonly lease: WorkLease;
   /** A time before the lease expired, ms since the epoch. */

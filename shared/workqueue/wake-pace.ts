@@ -5,6 +5,7 @@
  * Fresh changes, which a relay has just seen, have budgets of their own. Otherwise they wait for minutes behind a resync, a switch or first lists.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 
 /** Margin for the queue's own clock: a wake-up that is due about now does not count as pending. */
 const marginMs = 1_000;
@@ -18,8 +19,9 @@ export interface Paced {
 
 export interface PacedName extends Paced {
   readonly namespace: string;
-  /** Name of the work item, and the clusters in which it is woken. */
-  readonly work: string;
+  readonly kind: WorkKind;
+  readonly name: string;
+  /** The clusters in which it is woken. */
   readonly clusters: readonly string[];
 }
 
@@ -92,4 +94,4 @@ export class WakePace {
 const importsOf = ({ cluster, isFresh }: Paced): string => `imports:${cluster} ${isFresh}`;
 const waitMs = (spentUntilMs: number, nowMs: number): number => Math.max(0, spentUntilMs - nowMs - 60_000);
 
-const idOf = ({ cluster, namespace, work, clusters }: PacedName): string => `${cluster} ${namespace}/${work} ${clusters.join()}`;
+const idOf = ({ cluster, namespace, kind, name, clusters }: PacedName): string => `${cluster} ${kind} ${namespace}/${name} ${clusters.join()}`;

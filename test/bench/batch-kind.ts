@@ -1,6 +1,6 @@
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
-import { parseWorkName, type WorkKind } from '#shared/workqueue/rules/work-kind.ts';
 
 /** Kinds of batches, by which their time on AWS is drawn. `beside`: an ingest batch of echoes and heartbeats only. Sync has runs of three kinds of work. */
 export type BatchKind = 'ingest' | 'beside' | WorkKind;
@@ -9,7 +9,7 @@ export type BatchKind = 'ingest' | 'beside' | WorkKind;
 export function batchKind(stage: 'ingest' | 'sync', bodies: readonly string[]): BatchKind {
   if (stage === 'ingest') return bodies.every(isBeside) ? 'beside' : 'ingest';
   const [first = ''] = bodies;
-  return parseWorkName(readWakeUp(first).service).kind;
+  return readWakeUp(first).kind;
 }
 
 function isBeside(body: string): boolean {

@@ -157,7 +157,7 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
     async () =>
       (
         await concurrently(16, services, async ({ namespace, name }) => {
-          const work = await readWork(table, { cluster, namespace, name });
+          const work = await readWork(table, { cluster, namespace, kind: 'service', name });
           return work.generation > 0 && isClean(work);
         })
       ).every(Boolean) && (await right()),

@@ -13,7 +13,15 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 
 const header = { v: messageVersion, cluster, session: 's1', uid: 'u', firstListVersion: '1' };
 const live = (entry: object, kind = 'Pod') => ({ ...header, type: 'live', kind, asOf: '900000', entries: [entry] });
-const wakeUp = { v: messageVersion, cluster, namespace: 'default', service: 'svc', generation: 1, retryNumbers: { endpoints: 0, slices: 0 } };
+const wakeUp = {
+  v: messageVersion,
+  cluster,
+  namespace: 'default',
+  kind: 'service',
+  name: 'svc',
+  generation: 1,
+  retryNumbers: { endpoints: 0, slices: 0 },
+};
 const mebibyte = (character: string) => character.repeat(Math.floor((1024 * 1024) / Buffer.byteLength(character)));
 const podText = encodeProjection('Pod', aPod(0) as unknown as Pod);
 
@@ -71,8 +79,9 @@ const unreadableWakeUps: readonly (readonly [what: string, message: object])[] =
   ["another cluster's", { ...wakeUp, cluster: 'other' }],
   ['a generation below nothing', { ...wakeUp, generation: -1 }],
   ['a part that is not known', { ...wakeUp, retryNumbers: { __proto__: null, constructor: 1 } }],
-  ['no service', { ...wakeUp, service: undefined }],
-  ['a service with an escape sequence', { ...wakeUp, service: 'a\u001b[2J' }],
+  ['no name', { ...wakeUp, name: undefined }],
+  ['a kind that is not known', { ...wakeUp, kind: 'pod' }],
+  ['a name with an escape sequence', { ...wakeUp, name: 'a\u001b[2J' }],
 ];
 
 async function started() {
@@ -237,7 +246,7 @@ it('the parsers read or refuse any body', () => {
     'generation',
     'retryNumbers',
     'namespace',
-    'service',
+    'name',
     'listId',
     'partNumber',
     'from',

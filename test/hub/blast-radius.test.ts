@@ -158,7 +158,7 @@ async function withFailing(call: string, error: ClusterApiError): Promise<{ read
     await pass(3);
   }
   expect(failed).toBeGreaterThan(0);
-  const work = await readWork(world.table, { cluster, namespace: 'default', name: 'tenant' });
+  const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'tenant' });
   const hasFailed = world.queues.parked.waiting().length > 0 || controllers.some((c) => work.controllers[c].failures > 0);
   const isPending = controllers.some((c) => work.controllers[c].doneGeneration < work.generation);
   return { seconds: Math.max(...seconds), fate: hasFailed ? 'retried' : isPending ? 'waits' : 'done' };

@@ -150,7 +150,7 @@ it('an exporter that changes many names all the time wakes its importers within 
   for (const id of ['a', 'other'] as const) {
     const { syncs } = world.of(id).queues;
     const send = syncs.send.bind(syncs);
-    const isOfImport = ({ body }: OutgoingMessage): boolean => readWakeUp(body).service.startsWith('import:');
+    const isOfImport = ({ body }: OutgoingMessage): boolean => readWakeUp(body).kind === 'import';
     Object.assign(syncs, {
       send: (messages: readonly OutgoingMessage[]) => {
         sent[id] += messages.filter(isOfImport).length;

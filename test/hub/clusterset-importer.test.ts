@@ -23,7 +23,6 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { outgoing } from '#shared/workqueue/outgoing.ts';
 import { newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
-import { importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -610,7 +609,7 @@ it('a wake-up of an import whose work is done takes no turn from the imports tha
   expect(seen(world)).toEqual(ofB);
   // As of a queue that delivers a message again, or of other clusters that export the name.
   for (let i = 0; i < 2 * defaultLimits.sync.importsOfWorker; i++) {
-    const { message } = newWork('a', wakeNow('shop', importWork('web')), 1, world.nowMs);
+    const { message } = newWork('a', wakeNow('shop', 'web', 'import'), 1, world.nowMs);
     await world.of('a').queues.syncs.send([outgoing({ message, delaySeconds: 0 })]);
     await world.pass(0.1);
   }

@@ -229,7 +229,7 @@ describe('a run of an export that ends amid its work', () => {
     const { update } = world.table;
     let failures = 1;
     const failing: typeof update = async (key, ...more) => {
-      if (key.pk === 'c#WORK#shop/export:web' && failures-- > 0) throw new Error('no answer');
+      if (key.pk === 'c#WORK#export#shop/web' && failures-- > 0) throw new Error('no answer');
       return update(key, ...more);
     };
     Object.assign(world.table, { update: failing });

@@ -10,12 +10,13 @@ it('a service that was retried often before waits for the first lists as long as
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   await world.table.update(metaKey(cluster), { set: { synced_Pod: 0 } });
-  await world.table.update(workKey({ cluster, namespace: 'default', name: 'svc' }), { set: { ep_seq: 9, sl_seq: 9 } });
+  await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), { set: { ep_seq: 9, sl_seq: 9 } });
   await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeNow('default', 'svc')]);
   const waits = new Map<number, number>();
   for (let seconds = 0; seconds < 20; seconds++) {
     await pass(1);
-    const { retryNumber, retryDueMs } = (await readWork(world.table, { cluster, namespace: 'default', name: 'svc' })).controllers.endpoints;
+    const { retryNumber, retryDueMs } = (await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'svc' })).controllers
+      .endpoints;
     if (retryNumber > 9) waits.set(retryNumber, retryDueMs);
   }
   const due = [...waits.values()];

@@ -92,7 +92,7 @@ it('a heartbeat in a batch that keeps failing does not keep a dead relay alive',
   const update = world.table.update.bind(world.table);
   Object.assign(world.table, {
     update: async (...args: Parameters<typeof update>) => {
-      if (args[0].pk.includes('#WORK#default/svc')) throw new Error('ThrottlingException');
+      if (args[0].pk.includes('#WORK#service#default/svc')) throw new Error('ThrottlingException');
       return update(...args);
     },
   });

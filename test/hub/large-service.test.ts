@@ -10,7 +10,7 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
-const key = { cluster, namespace: 'default', name: 'svc' };
+const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Text that does not compress. */

@@ -7,14 +7,13 @@ import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const service = { cluster, namespace: 'default', name: 'svc' };
+const service = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 const leaseMs = 40_000;
 
 type HubWorld = Awaited<ReturnType<typeof smallCluster>>['world'];
 
 /** A worker takes the service and never releases it. */
-const hold = (world: HubWorld, lease: string) =>
-  world.table.update(workKey({ cluster, namespace: 'default', name: 'svc' }), { set: { lease, until: world.now + leaseMs } });
+const hold = (world: HubWorld, lease: string) => world.table.update(workKey(service), { set: { lease, until: world.now + leaseMs } });
 
 async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(differences(world.store, 100)).toEqual([]);
@@ -34,7 +33,7 @@ it('one of the wake-ups that meet a live lease waits for its end, and then cover
   }
   const waiting = world.queues.syncs.waiting();
   expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([
-    { service: 'svc', generation: latestGeneration, retryNumbers: { endpoints: 0, slices: 0 } },
+    { kind: 'service', name: 'svc', generation: latestGeneration, retryNumbers: { endpoints: 0, slices: 0 } },
   ]);
   expect(waiting[0]?.visibleAt).toBeGreaterThanOrEqual(until);
   expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);

@@ -18,7 +18,7 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   await small.pass(8);
   expect(addresses(small.world)).toBe(all);
   for (let i = 0; i < lost; i++) await small.world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
-  await addGenerationForApiRead(small.world.table, { cluster, namespace: 'default', name: 'svc' }, small.world.now);
+  await addGenerationForApiRead(small.world.table, { cluster, namespace: 'default', kind: 'service', name: 'svc' }, small.world.now);
   small.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
   await small.pass(8);
   return small;

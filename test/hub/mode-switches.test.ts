@@ -102,7 +102,7 @@ it('Endpoints of a Service whose tombstone is purged in shadow mode while a run 
   await pass(8);
   await world.table.delete(objectKey(cluster, 'Service', 'default', 'svc'));
   const deps = { table: world.table, now: () => world.now, log: silent };
-  const wakeUp = { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
+  const wakeUp = { namespace: 'default', kind: 'service', name: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined } as const;
   await addWork(deps, world.queues.syncs, cluster, [wakeUp]);
   await pass(8);
   await switchTo(world, 'active', false);

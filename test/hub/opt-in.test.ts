@@ -17,7 +17,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
-const key = { cluster, namespace: 'default', name: 'svc' };
+const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 const beside = { mode: 'shadow', optIn: 'active' } as const;
 
 /** `annotation` undefined: without it. */
@@ -638,7 +638,7 @@ describe('a service that no longer opts in', () => {
     world.store.apply(aService());
     await forgetEvents(world);
     await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [
-      { namespace: 'default', service: 'svc', delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined },
+      { namespace: 'default', kind: 'service', name: 'svc', delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined },
     ]);
     await pass(5);
     world.store.patch('Service', 'default', 'svc', { spec: { publishNotReadyAddresses: true } }, 'merge');

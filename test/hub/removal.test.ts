@@ -17,7 +17,7 @@ async function left(options: Parameters<typeof smallCluster>[1] = {}) {
   const small = await smallCluster([aService({}, 'svc-0'), aService({}, 'svc-1'), ...pods(4)], options);
   const { world, pass } = small;
   await world.table.put({ ...queue, cluster: 'other' });
-  await world.table.put({ pk: `${cluster}c#WORK#default/svc-0`, sk: 'work', gen: 1 });
+  await world.table.put({ pk: `${cluster}c#WORK#service#default/svc-0`, sk: 'work', gen: 1 });
   await pass(8);
   world.store.remove('Service', 'default', 'svc-1');
   await pass(8);
@@ -55,7 +55,7 @@ it('once it has drained everything of it goes but its record, its audits and its
   expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length).toBeGreaterThan(20);
   await pass(120);
   const kept = [...new Set(world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`))];
-  expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#default/svc-0 work`]);
+  expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#service#default/svc-0 work`]);
   expect(await world.table.get(metaKey(cluster))).toMatchObject({ mode: 'removed', inc: 1 });
   expect(await listClusters(world.table)).toEqual([cluster]);
   expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['draining → removed (its records are purged)']);

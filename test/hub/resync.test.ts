@@ -5,7 +5,7 @@ import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const service = { cluster, namespace: 'default', name: 'svc' };
+const service = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 
 it('every service is run again within 12 hours, and nothing is written where nothing differs', async () => {
   const { world, calls, pass } = await smallCluster([aService(), ...pods(3)]);

@@ -25,7 +25,7 @@ it('a service with 300 ports and 100 pods counts, and keeps the differences that
   const ports = Array.from({ length: 300 }, (_, i) => ({ name: `rtp-${i}`, port: 10_000 + i, targetPort: 10_000 + i, protocol: 'UDP' }));
   const { world, pass } = await smallCluster([aService({ ports }), ...pods(100)], { mode: 'shadow' });
   await pass(120);
-  const key = { cluster, namespace: 'default', name: 'svc' };
+  const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
   const difference = await readDifference(world.table, key);
   expect(difference?.confirmed).toBe(true);
   expect(Buffer.byteLength(difference?.text ?? '')).toBeLessThan(110 * 1024);

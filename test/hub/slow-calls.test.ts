@@ -71,7 +71,7 @@ it('its calls end before the function does, with Endpoints and both families han
   // A second call follows a call of the maximum duration.
   expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.sync.callMs);
   expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.sync.reserveMs);
-  const { controllers } = await readWork(world.table, { cluster, namespace: 'default', name: 'slow' });
+  const { controllers } = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'slow' });
   expect(Math.min(controllers.endpoints.failures, controllers.slices.failures)).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });

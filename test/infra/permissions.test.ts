@@ -111,8 +111,8 @@ describe('and on exactly these', () => {
     expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
     expect(keys.map(matches)).toEqual([true, true, true, true]);
     expect(
-      [metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey({ cluster: 'c', namespace: 'ns', name: 's' })].map(({ pk }) =>
-        matches(pk),
+      [metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 's' })].map(
+        ({ pk }) => matches(pk),
       ),
     ).toEqual([false, false, false, false]);
   });

@@ -52,7 +52,7 @@ async function started() {
       await world.runUntil(world.now + 10_000);
       const waiting = new Map<string, number>();
       for (const { body, visibleAt } of world.queues.syncs.waiting()) {
-        const { service } = decodeMessage(body) as WakeUpMessage;
+        const { name: service } = decodeMessage(body) as WakeUpMessage;
         if (visibleAt > world.now + 2000) waiting.set(service, (waiting.get(service) ?? 0) + 1);
       }
       if (s > 60) most = Math.max(most, ...waiting.values());

@@ -160,7 +160,7 @@ export function monitor(
     writes++;
     clock = actor;
     missed(now() - 10_000);
-    const work = await table.get(workKey({ cluster, namespace, name: service }));
+    const work = await table.get(workKey({ cluster, namespace, kind: 'service', name: service }));
     const holder = work?.['lease'] as string | undefined;
     const before = shownPods(store, kind, namespace, service, profile.optIn);
     return () => {

@@ -98,14 +98,14 @@ export class Operations {
     const actor = this.#processes.actor('operator', { lucky: true });
     const wake = async (message: Message): Promise<void> => {
       this.#world.redriven++;
-      const { namespace, service, generation, controller } = decodeMessage(message.body) as Partial<ParkedCopy> &
-        Pick<ParkedCopy, 'namespace' | 'service' | 'generation'>;
+      const { namespace, kind, name, generation, controller } = decodeMessage(message.body) as Partial<ParkedCopy> &
+        Pick<ParkedCopy, 'namespace' | 'kind' | 'name' | 'generation'>;
       actor.trace(`re-drives ${message.body}`);
       if (this.#processes.mutant?.redriveCopies && controller)
         return syncs.add({
-          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, service, generation, retryNumbers: { [controller]: 0 } }),
+          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, kind, name, generation, retryNumbers: { [controller]: 0 } }),
         });
-      const wakeUp = { namespace, service, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
+      const wakeUp = { namespace, kind, name, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
       await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };

@@ -7,6 +7,7 @@ import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { drawSet } from './clusterset/draw.ts';
 import { simulateSet } from './clusterset/simulate-set.ts';
 import { historyErrors, mayLoseRecords } from './history.ts';
@@ -250,7 +251,7 @@ async function resync(world: World): Promise<void> {
   }
   const wakeUps = [...services].map((key) => {
     const [namespace = '', service = ''] = key.split('/');
-    return { namespace, service, delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined };
+    return wakeUp(namespace, service);
   });
   const syncs = {
     send: async (messages: readonly { readonly body: string }[]) => {

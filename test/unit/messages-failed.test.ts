@@ -31,7 +31,7 @@ it('the notifications of a message that failed half-way are sent, with any resul
   const record = { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) };
   expect(await ingestBatch({ ...hub.deps, table: { ...hub.table, put } }, 'c', [record])).toEqual(['m']);
   expect((await readObject(hub.store, 'Pod', 'ns', 'taken'))?.projection).toBeDefined();
-  expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
 });
 
 it('MessagesFailed counts messages of an unregistered cluster', async () => {
@@ -53,7 +53,8 @@ it('MessagesFailed counts wake-ups that sync could not handle', async () => {
     v: messageVersion,
     cluster: 'c',
     namespace: 'ns',
-    service: 'svc',
+    kind: 'service',
+    name: 'svc',
     generation: 1,
     retryNumbers: { endpoints: 0, slices: 0 },
   });

@@ -14,7 +14,6 @@ import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import { importWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from '../wake-ups/selectors.ts';
 import { hasNewZone } from './zone-wakes.ts';
@@ -35,14 +34,14 @@ export async function concernedByBatch(given: BatchContext, woken: readonly Wake
 async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
   const { cluster, store, effects } = batch;
   for (const { kind, record, observedAtMs } of effects.pending)
-    if (kind === 'ServiceExport') wakeUps.add(wakeUp(record.namespace, exportWork(record.name), { observedAtMs }));
+    if (kind === 'ServiceExport') wakeUps.add(wakeUp(record.namespace, record.name, { kind: 'export', observedAtMs }));
   const allowed = [...Map.groupBy(woken, (w) => w.namespace)].filter(([namespace]) => mayExport(cluster, namespace));
   await concurrently(8, allowed, async ([namespace, services]) => {
     // Read after the pods were written: an export that is written later reads them itself.
-    const concerned = new Map(services.map((w) => [w.service, w]));
+    const concerned = new Map(services.map((w) => [w.name, w]));
     for await (const { name } of objectNamesIn(store, 'ServiceExport', namespace)) {
       const woken = concerned.get(name);
-      if (woken) wakeUps.add({ ...woken, readFromApiServer: false, service: exportWork(name) });
+      if (woken) wakeUps.add({ ...woken, readFromApiServer: false, kind: 'export' });
     }
   });
   await wakeExportsOnNodes(batch, wakeUps);
@@ -69,14 +68,14 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
       for await (const services of selectorsOf(batch, namespace))
         for (const { metadata, spec } of services)
           if (names.has(metadata.name) && onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels)))
-            wakeUps.add(wakeUp(namespace, exportWork(metadata.name)));
+            wakeUps.add(wakeUp(namespace, metadata.name, { kind: 'export' }));
     }
   });
 }
 
 async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
   const { deps, cluster, effects } = batch;
-  const wake = (namespace: string, name: string, delaySeconds = 0): void => wakeUps.add(wakeUp(namespace, importWork(name), { delaySeconds }));
+  const wake = (namespace: string, name: string, delaySeconds = 0): void => wakeUps.add(wakeUp(namespace, name, { kind: 'import', delaySeconds }));
   if (await hasNewZone(batch)) for (const woken of await importWakeUps(deps.table, cluster)) wakeUps.add(woken);
   const ofNames: { readonly namespace: string; readonly isConcerned: (name: string) => boolean; readonly delaySeconds?: number }[] = [];
   for (const { kind, record } of effects.pending) {

@@ -2,7 +2,6 @@ import { saveSource } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { hasReturned } from '#shared/clusterset/source-state.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
-import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 /**
@@ -15,5 +14,5 @@ export async function returnAsSource({ deps, cluster, effects }: BatchContext): 
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
   if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, wokenUpTo: '' }))) return;
   const { id, clusterset } = cluster;
-  for await (const { namespace, name } of exportsOfCluster(deps.table, clusterset.set, id)) effects.wake(namespace, exportWork(name));
+  for await (const { namespace, name } of exportsOfCluster(deps.table, clusterset.set, id)) effects.wake(namespace, name, { kind: 'export' });
 }

@@ -144,6 +144,6 @@ async function purge({ deps, cluster, store, checkTime }: MessageContext, { kind
  */
 async function forgetEndpoints({ table, cluster }: ClusterStore, { namespace, name }: ObjectHead): Promise<void> {
   const service = { cluster, namespace, name };
-  const { dirtyAtMs } = await readWork(table, service);
+  const { dirtyAtMs } = await readWork(table, { ...service, kind: 'service' });
   if (dirtyAtMs === undefined) await forgetOutputs(table, service, ['Endpoints']);
 }

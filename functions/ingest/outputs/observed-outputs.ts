@@ -64,7 +64,7 @@ async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: 
         return true;
       case 'ours-or-unsaved': {
         // A run that is under way may have made the object and not saved it yet; a batch before may have raised the generation and sent no wake-up.
-        if (isClean(await readWork(deps.table, service))) break;
+        if (isClean(await readWork(deps.table, { ...service, kind: 'service' }))) break;
         if (seen.secondLook) effects.wake(seen.namespace, name, { readFromApiServer: !observation.saved, observedAtMs });
         else if (!seen.deleted) return true;
         break;

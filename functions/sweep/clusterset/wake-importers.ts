@@ -9,7 +9,6 @@ import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { lookOnly, type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 
 /**
@@ -27,7 +26,7 @@ export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Pro
       deps,
       member.id,
       clusterset.set,
-      exported.map(({ namespace, name }) => wakeNow(namespace, exportWork(name))),
+      exported.map(({ namespace, name }) => wakeNow(namespace, name, 'export')),
     );
     await saveSource(deps.table, member, undefined);
     return;
@@ -50,7 +49,7 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
   const failures: unknown[] = [];
   const [first] = exported;
   if (!first) return { stoppedAt: undefined, failures };
-  const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, importWork(name)));
+  const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, name, 'import'));
   const { atOnce } = deps.limits.sweep;
   const importers = (await listImporters(deps.table)).filter((id) => id > after);
   let last = after;
@@ -66,7 +65,7 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
 /** The exports of the name have not changed: they look at their conditions. */
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
   const { exportTexts } = await readSetEntries(deps.table, key);
-  await concurrentlyToEnd(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [lookOnly(wakeNow(key.namespace, exportWork(key.name)))]));
+  await concurrentlyToEnd(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [lookOnly(wakeNow(key.namespace, key.name, 'export'))]));
 }
 
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {

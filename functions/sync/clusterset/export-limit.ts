@@ -5,7 +5,6 @@ import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
-import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
@@ -42,7 +41,7 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
   if (there.length < maxExports) return;
   const exported = await othersExported(run);
   const waiting = there.filter((other) => other !== name && !exported.has(other)).slice(0, wokenForPlace);
-  const wakeUps = waiting.map((other) => wakeNow(namespace, exportWork(other)));
+  const wakeUps = waiting.map((other) => wakeNow(namespace, other, 'export'));
   await addWork(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, wakeUps);
 }
 

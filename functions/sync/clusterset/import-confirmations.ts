@@ -10,7 +10,6 @@ import { confirms, type ImportState, stateOf } from '#shared/clusterset/import-s
 import { concurrently } from '#shared/concurrently.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { readImportState, readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
-import { exportWork } from '#shared/workqueue/rules/work-kind.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { saveReport } from './import-report-record.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
@@ -47,7 +46,7 @@ async function saveState(run: ClustersetRun, state: ImportState | undefined): Pr
       deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
     }
     const { exportTexts } = await readSetEntries(deps.table, key);
-    await wakeAtPace(run, { clusters: [...exportTexts.keys()], service: exportWork(name) });
+    await wakeAtPace(run, { clusters: [...exportTexts.keys()], kind: 'export' });
   }
   await saveImportState(deps.table, key, cluster.id, text === undefined ? undefined : { text, isPending: false });
 }

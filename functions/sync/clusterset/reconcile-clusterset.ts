@@ -10,7 +10,6 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
-import { parseWorkName } from '#shared/workqueue/rules/work-kind.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { admitByCircuit } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
@@ -46,8 +45,8 @@ async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind
 
 /** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
 async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<void> {
-  const { cluster, namespace, name } = service;
-  await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [wakeUp(namespace, name)]);
+  const { cluster, namespace, kind, name } = service;
+  await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [wakeUp(namespace, name, { kind })]);
 }
 
 interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs'> {
@@ -71,7 +70,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     deps,
     cluster,
     namespace: claim.service.namespace,
-    name: parseWorkName(claim.service.name).name,
+    name: claim.service.name,
     claim,
     // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
     api: () => ownApi(deps, cluster, claim, runKind === runExport ? left.brief : left.call),

@@ -18,7 +18,6 @@ import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 import { confirmedValidity, validityIn } from './confirmed-validity.ts';
@@ -64,7 +63,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
   const others = [...now.exportTexts.keys()].filter((id) => id !== cluster.id);
   if (owes) {
-    await wakeAtPace(run, { clusters: others, service: exportWork(name) });
+    await wakeAtPace(run, { clusters: others, kind: 'export' });
     if (exportText === undefined) await wakeBeyondLimit(run);
     await saveExportMark(deps.table, key, cluster.id, exportText && thisRun);
   }
@@ -110,12 +109,12 @@ async function saveExport(
 
 /** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */
 async function wakeImporters(run: ClustersetRun, { importers, states }: OfName): Promise<void> {
-  const { deps, cluster, namespace, name } = run;
+  const { deps, cluster, namespace } = run;
   await wakeAtPace(run, {
     clusters: importers,
     isConcerned: async (importer) =>
       states.has(importer.id) || (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
-    service: importWork(name),
+    kind: 'import',
     delaySeconds: Math.min(maxDelaySeconds, cluster.clusterset.importBatchSeconds),
   });
 }

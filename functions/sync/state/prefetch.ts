@@ -36,8 +36,7 @@ function begin(deps: SyncDeps, service: ServiceKey, withInputs: boolean): Prefet
 export function prefetchDuringClaim(deps: SyncDeps, message: WakeUpMessage): Prefetch | undefined {
   if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
-  const service = { cluster: message.cluster, namespace: message.namespace, name: message.service };
-  return begin(deps, service, true);
+  return begin(deps, message, true);
 }
 
 /** Returns the reads that began with the claim if they count, or else new reads. A run that was requeued before reads its inputs after the admission. */

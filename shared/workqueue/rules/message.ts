@@ -1,19 +1,23 @@
 /** Creates every kind of wake-up with its due time. Other files do not create wake-ups. */
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { controllers } from '#shared/kube/controllers.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from './item.ts';
-import { parseWorkName } from './work-kind.ts';
+
+/** The item that a wake-up is for. */
+type Work = Pick<WakeUpMessage, 'cluster' | 'namespace' | 'kind' | 'name'>;
 
 export interface Delayed {
   readonly message: WakeUpMessage;
   readonly delaySeconds: number;
 }
 
-/** A service to be enqueued. */
+/** Work to be enqueued. */
 export interface WakeUp {
   readonly namespace: string;
-  readonly service: string;
+  readonly kind: WorkKind;
+  readonly name: string;
   readonly delaySeconds: number;
   /** The run must read the outputs from the API server, because the table's state may be wrong. */
   readonly readFromApiServer: boolean;
@@ -26,14 +30,15 @@ export interface WakeUp {
   readonly pace?: 'leads' | 'follows';
 }
 
-/** Returns a wake-up. By default it is immediate, and its run uses the saved outputs. */
-export const wakeUp = (namespace: string, service: string, more: Partial<WakeUp> = {}): WakeUp => ({
+/** Returns a wake-up. By default it is an immediate one of a Service, whose run uses the saved outputs. */
+export const wakeUp = (namespace: string, name: string, more: Partial<WakeUp> = {}): WakeUp => ({
+  kind: 'service',
   delaySeconds: 0,
   readFromApiServer: false,
   observedAtMs: undefined,
   ...more,
   namespace,
-  service,
+  name,
 });
 
 /**
@@ -46,8 +51,8 @@ export const lookOnly = (of: WakeUp): WakeUp => ({ ...of, readFromApiServer: tru
  * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an import
  * always reads there, and the run of an export wakes its importers.
  */
-export const wakeNow = (namespace: string, service: string): WakeUp =>
-  wakeUp(namespace, service, { readFromApiServer: parseWorkName(service).kind === 'service' });
+export const wakeNow = (namespace: string, name: string, kind: WorkKind = 'service'): WakeUp =>
+  wakeUp(namespace, name, { kind, readFromApiServer: kind === 'service' });
 
 const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
 
@@ -59,7 +64,8 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
   const message: WakeUpMessage = {
     cluster,
     namespace: w.namespace,
-    service: w.service,
+    kind: w.kind,
+    name: w.name,
     generation,
     retryNumbers: newRetryNumbers,
     dueMs: nowMs + delayMs,
@@ -70,24 +76,14 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
 }
 
 /** Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies before it covers new work. */
-export function allAtLeaseEnd(
-  service: { readonly cluster: string; readonly namespace: string; readonly name: string },
-  seconds: number,
-  nowMs: number,
-) {
-  const { cluster, namespace, name } = service;
-  const message = { cluster, namespace, service: name, generation: latestGeneration, retryNumbers: newRetryNumbers };
+export function allAtLeaseEnd({ cluster, namespace, kind, name }: Work, seconds: number, nowMs: number): Delayed {
+  const message = { cluster, namespace, kind, name, generation: latestGeneration, retryNumbers: newRetryNumbers };
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
 }
 
 /** Returns the wake-up after a failure or a requeued run. `requeues` is the number of requeued runs in a row, or 0 after a failure. */
-export function retry(
-  { cluster, namespace, service }: Pick<WakeUpMessage, 'cluster' | 'namespace' | 'service'>,
-  generation: number,
-  retryNumbers: RetryNumbers,
-  requeues: number,
-): WakeUpMessage {
-  return { cluster, namespace, service, generation, retryNumbers, ...(requeues > 0 && { requeues }) };
+export function retry({ cluster, namespace, kind, name }: Work, generation: number, retryNumbers: RetryNumbers, requeues: number): WakeUpMessage {
+  return { cluster, namespace, kind, name, generation, retryNumbers, ...(requeues > 0 && { requeues }) };
 }
 
 /** Delays a message until `dueMs`, by as many messages in sequence as SQS's maximum delay requires. */

@@ -94,12 +94,7 @@ async function freeze(scene: Scene, end: number): Promise<Frozen | undefined> {
 /** The leases that are alive, each with its end: a lease that was renewed is another one. */
 async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 500);
-  const work = await Promise.all(
-    dirty.map(({ pk }) => {
-      const { namespace, name: service } = parseWorkKey(pk);
-      return readWork(hub.table, { cluster, namespace, name: service });
-    }),
-  );
+  const work = await Promise.all(dirty.map(({ pk }) => readWork(hub.table, parseWorkKey(pk))));
   return new Set(work.flatMap(({ lease }) => (lease && lease.untilMs > Date.now() ? [`${lease.id} ${lease.untilMs}`] : [])));
 }
 

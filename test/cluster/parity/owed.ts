@@ -15,7 +15,7 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
     const services = await Promise.all(
       dirty.map(async ({ pk }) => {
         const { namespace, name: service } = parseWorkKey(pk);
-        const work = await readWork(table, { cluster, namespace, name: service });
+        const work = await readWork(table, parseWorkKey(pk));
         const { endpoints, slices } = work.controllers;
         const isBackingOff =
           !work.lease && endpoints.failures + slices.failures > 0 && Math.max(endpoints.retryDueMs, slices.retryDueMs) > Date.now();

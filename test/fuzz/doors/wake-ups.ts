@@ -11,7 +11,8 @@ const message = fc.record(
   {
     cluster: fc.oneof({ weight: 5, arbitrary: fc.constant('a') }, { weight: 1, arbitrary: fc.constantFrom('b', 'c', '__proto__') }),
     namespace: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
-    service: mostly(fc.constantFrom('web', 'web', 'export:web', 'import:web', 'export:', 'import:x'), someName),
+    kind: mostly(fc.constantFrom('service', 'service', 'export', 'import'), hostileText),
+    name: mostly(fc.constantFrom('web', 'web', 'x'), someName),
     generation: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
     retryNumbers: fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
     notBeforeMs: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
@@ -20,7 +21,7 @@ const message = fc.record(
     latencyFromMs: mostly(someNumber, hostileText),
     dueMs: mostly(someNumber, hostileText),
   },
-  { requiredKeys: ['cluster', 'namespace', 'service', 'generation', 'retryNumbers'] },
+  { requiredKeys: ['cluster', 'namespace', 'kind', 'name', 'generation', 'retryNumbers'] },
 );
 export const wakeUps: Door<readonly HostileBody[]> = {
   name: 'wake-ups',

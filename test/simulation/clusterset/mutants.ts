@@ -1,5 +1,6 @@
 /** Deliberate bugs of exports and imports: who is woken, whose word counts, and who may write. */
 import { allKinds } from '#shared/kube/types.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
@@ -34,7 +35,7 @@ const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
 /** Is the process one of another cluster's work? */
 const isOfAnother = (actor: Actor, { cluster: own }: WorldState): boolean => isSync(actor) && !actor.name.startsWith(`sync-${own}`);
-const serviceOf = ({ body }: OutgoingMessage): string => (decodeMessage(body) as WakeUpMessage).service ?? '';
+const kindOf = ({ body }: OutgoingMessage): WorkKind => (decodeMessage(body) as WakeUpMessage).kind;
 
 /** Work of other clusters of one kind is never raised and never sent. */
 const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => ({
@@ -46,14 +47,12 @@ const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => 
         : table.update(key, change, condition),
   }),
   queue: (queue, name, actor, world) =>
-    name === 'syncs' && isOfAnother(actor, world)
-      ? { send: (messages) => queue.send(messages.filter((m) => !serviceOf(m).startsWith(`${kind}:`))) }
-      : queue,
+    name === 'syncs' && isOfAnother(actor, world) ? { send: (messages) => queue.send(messages.filter((m) => kindOf(m) !== kind)) } : queue,
 });
 
 const isForeignWork = (actor: Actor, pk: string, kind: string): boolean => {
   const [id] = pk.split('#');
-  return pk.includes(`${kind}:`) && isSync(actor) && !actor.name.startsWith(`sync-${id}`);
+  return pk.includes(`#WORK#${kind}#`) && isSync(actor) && !actor.name.startsWith(`sync-${id}`);
 };
 
 /** Changes a run's view of other clusters' records. */
@@ -114,7 +113,8 @@ export const setMutants: readonly Mutant[] = [
     set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },
     table: (table) => ({
       ...table,
-      update: (key, change, condition) => table.update(key, change, change.set?.['lease'] && key.pk.includes('import:') ? undefined : condition),
+      update: (key, change, condition) =>
+        table.update(key, change, change.set?.['lease'] && key.pk.includes('#WORK#import#') ? undefined : condition),
     }),
   },
   {

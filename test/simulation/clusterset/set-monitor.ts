@@ -15,9 +15,8 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { workKey } from '#shared/store/keys.ts';
+import { type WorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item, KeyRange, Table } from '#shared/store/table.ts';
-import { exportWork, importWork } from '#shared/workqueue/rules/work-kind.ts';
 import type { Actor } from '../actor.ts';
 import { isOfTenant } from '../large-tenant.ts';
 import type { Raised } from '../left-behind.ts';
@@ -197,8 +196,8 @@ export class SetMonitor {
       },
       patchStatus: async (kind, namespace, name, status) => {
         served(kind);
-        const work = kind === 'ServiceExport' ? exportWork(name) : importWork(name);
-        if (isMcsKind(kind)) await this.#checkLease(actor, member, namespace, work, `the status of ${kind}`);
+        const work = { namespace, kind: kind === 'ServiceExport' ? 'export' : 'import', name } as const;
+        if (isMcsKind(kind)) await this.#checkLease(actor, member, work, `the status of ${kind}`);
         return api.patchStatus(kind, namespace, name, status);
       },
       delete: async (kind, namespace, name, preconditions) => {
@@ -224,7 +223,7 @@ export class SetMonitor {
       this.#world.fail(`${actor.name} ${what} of ${member.cluster}, which is no import`);
       return write();
     }
-    await this.#checkLease(actor, member, namespace, importWork(imported), what);
+    await this.#checkLease(actor, member, { namespace, kind: 'import', name: imported }, what);
     if (kind === 'ServiceImport' && !after) this.#checkDeletion(actor, member, { namespace, name }, what);
     if (kind === 'Service' && !after) this.#checkMadeAgain(actor, member, namespace, imported);
     if (kind !== 'EndpointSlice') return write();
@@ -294,11 +293,13 @@ export class SetMonitor {
     if (bytes > maxAnswerLength) this.#world.fail(`${actor.name} has read ${bytes} bytes of ${pk} at once`);
   }
 
-  async #checkLease(actor: Actor, member: SetMember, namespace: string, work: string, what: string): Promise<void> {
-    const item = await this.#world.table.get(workKey({ cluster: member.cluster, namespace, name: work }));
+  async #checkLease(actor: Actor, member: SetMember, work: Omit<WorkKey, 'cluster'>, what: string): Promise<void> {
+    const item = await this.#world.table.get(workKey({ cluster: member.cluster, ...work }));
     const holder = item?.['lease'] as string | undefined;
     if (holder?.startsWith(`${actor.name}/`) || actor.paused || actor.abandonedCalls > 0) return;
-    this.#world.fail(`two writers: ${actor.name} ${what} in ${member.cluster} without the lease of ${work}, which is ${holder ?? 'nobody'}'s`);
+    this.#world.fail(
+      `two writers: ${actor.name} ${what} in ${member.cluster} without the lease of ${work.kind} ${work.name}, which is ${holder ?? 'nobody'}'s`,
+    );
   }
 
   #foundWithout(actor: Actor, member: SetMember, { namespace, name, source }: Imported): boolean {

@@ -138,7 +138,7 @@ async function resync(world: SetWorld): Promise<void> {
 async function overdue({ table }: SetWorld, cluster: string): Promise<readonly WakeUp[]> {
   return (await table.items()).flatMap((item): WakeUp[] => {
     if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(item))) return [];
-    const { namespace, name: service } = parseWorkKey(item.pk);
-    return [wakeNow(namespace, service)];
+    const { namespace, kind, name } = parseWorkKey(item.pk);
+    return [wakeNow(namespace, name, kind)];
   });
 }

@@ -102,7 +102,7 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 service woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject(
-    [canary, 'gone', 'web'].map((service) => ({ namespace: 'ns', service, retryNumbers: { endpoints: 0, slices: 0 } })),
+    [canary, 'gone', 'web'].map((name) => ({ namespace: 'ns', kind: 'service', name, retryNumbers: { endpoints: 0, slices: 0 } })),
   );
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
@@ -257,9 +257,9 @@ describe('services that opt in', () => {
     // As sync would do.
     const gone = { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '9'), generation: 1, object: undefined } as const;
     await saveOutput(hub.table, key('withdrawn'), gone);
-    await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', name: 'web' }));
+    await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', kind: 'service', name: 'web' }));
     await vi.waitFor(async () => {
-      await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', name: 'web' }));
+      await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', kind: 'service', name: 'web' }));
       expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({ optIn: 'off', withdrawsOptIn: false });
     }, 120_000);
     expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });

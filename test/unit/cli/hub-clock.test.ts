@@ -117,7 +117,15 @@ const writing: { readonly [title: string]: (id: string) => Promise<unknown> } = 
     await rebuild({ table, now, wait: async () => {}, say: () => {}, who: 'somebody' }, [id]);
   },
   'redrive --run': async (id) => {
-    const body = { v: messageVersion, cluster: id, namespace: 'ns', service: 'web', generation: 1, retryNumbers: { endpoints: 0, slices: 0 } };
+    const body = {
+      v: messageVersion,
+      cluster: id,
+      namespace: 'ns',
+      kind: 'service',
+      name: 'web',
+      generation: 1,
+      retryNumbers: { endpoints: 0, slices: 0 },
+    };
     await hub.put(id, 'parked', encodeMessage(body));
     return command(redriveCommand(), id, '--run');
   },

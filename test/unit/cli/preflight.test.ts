@@ -63,13 +63,15 @@ describe('a cluster is not quiet in shadow mode', () => {
 
 it('a service whose comparison fails has a pending run, and a service that has just changed, waits for its time or is done has none', async () => {
   const table = memoryTable();
-  const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
+  const key = (name: string) => ({ cluster: 'c', namespace: 'ns', kind: 'service' as const, name });
   await addGeneration(table, key('fails'), now - 90_000);
   await addGeneration(table, key('just-changed'), now - 5_000);
   await addGeneration(table, key('waits'), now - 90_000);
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'waits' }), { set: { ep_at: now + 30_000, sl_at: now - 1_000 } });
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'waits' }), {
+    set: { ep_at: now + 30_000, sl_at: now - 1_000 },
+  });
   await addGeneration(table, key('done'), now - 90_000);
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'done' }), { set: { ep_done: 1, sl_done: 1 } });
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'done' }), { set: { ep_done: 1, sl_done: 1 } });
   expect(await readOverdueRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
   // Pods' changes wait for their batch period.
   expect(await readOverdueRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listSetAside, type SetAsideMessage } from '#infra/cli/redrive.ts';
 import { controllers } from '#shared/kube/controllers.ts';
+import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 
 import { readWakeUp } from '#shared/queue/parse.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
+import type { WorkKey } from '#shared/store/keys.ts';
 import { addGeneration, claim, readWork, releaseClean } from '#shared/workqueue/item-store.ts';
 import { controllersToRun, isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { recordSuccess } from '#shared/workqueue/rules/next-state.ts';
@@ -27,15 +28,15 @@ afterAll(() => hub?.close());
 const look = async (cluster: string, now = Date.now): Promise<readonly SetAsideMessage[]> => (await listSetAside({ ...hub, now }, [cluster])).found;
 
 /** A service whose work was given up: generation 1 is done. */
-async function givenUp(cluster: string, name: string) {
-  const key = { cluster, namespace: 'ns', name };
+async function givenUp(cluster: string, name: string, kind: WorkKind = 'service') {
+  const key = { cluster, namespace: 'ns', kind, name };
   await addGeneration(hub.table, key, 1);
   await runOnce(key);
   return key;
 }
 
 /** Both controllers succeed. Resolves to whether the work is done. */
-async function runOnce(key: ServiceKey): Promise<boolean> {
+async function runOnce(key: WorkKey): Promise<boolean> {
   const read = { item: await readWork(hub.table, key), controllers };
   const item = await claim(hub.table, key, read, { id: 'l', nowMs: 1, untilMs: 2 });
   if (!item) throw new Error('not claimed');
@@ -48,7 +49,8 @@ const wakeUp = (cluster: string, service: string) => ({
   v: messageVersion,
   cluster,
   namespace: 'ns',
-  service,
+  kind: 'service',
+  name: service,
   generation: 1,
   retryNumbers: { endpoints: 0, slices: 0 },
 });
@@ -64,7 +66,16 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   await hub.put(
     cluster,
     'parked',
-    encodeMessage({ cluster, namespace: 'ns', service: 'web', controller: 'slices', generation: 1, error: 'refused by a webhook', parkedAtMs: 1 }),
+    encodeMessage({
+      cluster,
+      namespace: 'ns',
+      kind: 'service',
+      name: 'web',
+      controller: 'slices',
+      generation: 1,
+      error: 'refused by a webhook',
+      parkedAtMs: 1,
+    }),
   );
 
   const found = await look(cluster);
@@ -79,8 +90,8 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
 
 it.concurrent('a parked export is taken up as a change, so that its run wakes the importers', async () => {
   const cluster = await newCluster();
-  const key = await givenUp(cluster, 'export:web');
-  const parked = { cluster, namespace: 'ns', service: 'export:web', controller: 'slices', generation: 1, error: 'no queue', parkedAtMs: 1 };
+  const key = await givenUp(cluster, 'web', 'export');
+  const parked = { cluster, namespace: 'ns', kind: 'export', name: 'web', controller: 'slices', generation: 1, error: 'no queue', parkedAtMs: 1 };
   await hub.put(cluster, 'parked', encodeMessage(parked));
   expect(await (await look(cluster))[0]?.redrive()).toBe('enqueued');
   const work = await readWork(hub.table, key);
@@ -109,7 +120,7 @@ it.concurrent('looking takes nothing away', async () => {
   await hub.put(
     cluster,
     'parked',
-    encodeMessage({ cluster, namespace: 'ns', service: 'web', controller: 'endpoints', generation: 1, error: 'e', parkedAtMs: 1 }),
+    encodeMessage({ cluster, namespace: 'ns', kind: 'service', name: 'web', controller: 'endpoints', generation: 1, error: 'e', parkedAtMs: 1 }),
   );
   const queues = async (): Promise<readonly string[]> => {
     const { found, more, release } = await listSetAside({ ...hub, now: Date.now }, [cluster]);
@@ -152,7 +163,7 @@ it.concurrent('quarantined messages are read again by the current version, and s
   const fates = await Promise.all(found.map((s) => s.redrive()));
   expect(fates.filter((fate) => fate === 'enqueued')).toHaveLength(2);
   expect(await hub.take(cluster, 'events')).toEqual([live(cluster)]);
-  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, namespace: 'ns', service: 'web', retryNumbers: { endpoints: 0, slices: 0 } }]);
+  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, namespace: 'ns', name: 'web', retryNumbers: { endpoints: 0, slices: 0 } }]);
   expect(await hub.depth(cluster, 'quarantine')).toBe(4);
 });
 
@@ -180,7 +191,7 @@ it.concurrent('messages of another cluster in a cluster’s dead-letter queues s
   await release();
   for (const queue of ['events', 'syncs'] as const) for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
   for (const queue of ['deadEvents', 'deadSyncs'] as const) expect(await hub.depth(one, queue)).toBe(1);
-  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', name: 'web' })).generation).toBe(0);
+  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', kind: 'service', name: 'web' })).generation).toBe(0);
 });
 
 it.concurrent('a message that somebody sent to a dead-letter queue stays there: SQS has not moved it', async () => {

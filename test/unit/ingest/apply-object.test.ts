@@ -8,7 +8,7 @@ import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const labelled = (app: string, name = 'p') => pod(name, { labels: { app } });
 const named = (name: string, app: string) => ({ ...service({ selector: { app } }), metadata: { ...service().metadata, name } });
-const woken = (hub: IngestHub) => hub.woken().map((m) => m.service);
+const woken = (hub: IngestHub) => hub.woken().map((m) => m.name);
 
 /** Until it is called again, wake-ups are refused: what comes before them has been written, and no more. */
 function refuseWakeUps(hub: IngestHub): () => void {

@@ -27,7 +27,7 @@ it('names, labels and addresses that no API server would store are quarantined w
       expect(hub.queues.quarantine.waiting()).toHaveLength(isStorable ? 0 : 1);
       expect((await readObject(hub.store, 'Pod', ns, name))?.projection !== undefined).toBe(isStorable);
       expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeDefined();
-      expect(hub.woken().map((m) => `${m.namespace}/${m.service}`)).toEqual(['ns/svc']);
+      expect(hub.woken().map((m) => `${m.namespace}/${m.name}`)).toEqual(['ns/svc']);
     }),
     { numRuns: 100 },
   );
@@ -46,7 +46,7 @@ it('no message can make its batch return for ever: it is handled, or quarantined
       const message = hub.live(kind, 5, { namespace: kind === 'Node' ? '' : 'ns', name: 'x', resourceVersion: '5', projection });
       const failed = await hub.ingest(message, hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
       expect(failed).toEqual([]);
-      expect(hub.woken().map((m) => m.service)).toContain('svc');
+      expect(hub.woken().map((m) => m.name)).toContain('svc');
     }),
     { numRuns: 150 },
   );

@@ -34,7 +34,7 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   const optsIn = { ...base, metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } }, spec };
   const { name, namespace = 'ns' } = optsIn.metadata;
   await hub.ingest(hub.live('Service', 5, { namespace, name, resourceVersion: '5', projection: encodeProjection('Service', optsIn) }));
-  const key = { cluster: 'c', namespace, name };
+  const key = { cluster: 'c', namespace, kind: 'service', name } as const;
   let atSwitch = 0;
   const { put } = hub.table;
   Object.assign(hub.table, {
@@ -82,14 +82,14 @@ it('in shadow mode a slice whose message failed after it was saved wakes its ser
   expect(await hub.ingest(seen)).not.toEqual([]);
   expect(hub.woken()).toEqual([]);
   expect(await hub.ingest(seen)).toEqual([]);
-  expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
+  expect(hub.woken()).toMatchObject([{ name: 'svc' }]);
 });
 
 it('in shadow mode a list that shows every slice as it was wakes no service', async () => {
   const hub = await ingestHub();
   await switchMode(hub.table, 'c', 'shadow', hub.clock.now);
   await hub.ingest(hub.list('EndpointSlice', 10, sliceEntry));
-  expect(hub.woken()).toMatchObject([{ service: 'svc' }]);
+  expect(hub.woken()).toMatchObject([{ name: 'svc' }]);
   await hub.ingest(hub.list('EndpointSlice', 20, sliceEntry));
   expect(hub.woken()).toEqual([]);
 });

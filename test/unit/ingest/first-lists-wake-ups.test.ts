@@ -29,7 +29,7 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
   expect((await readMeta(hub)).lists.suppressesWakeUps).toBe(true);
 
   await hub.ingest(onePod(hub));
-  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
+  expect(hub.woken().map((m) => [m.name, m.generation])).toEqual([
     ['a', 1],
     ['b', 1],
   ]);
@@ -82,7 +82,7 @@ it('a batch whose cluster’s first lists were completed while it wrote sends it
     },
   };
   await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body }]);
-  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
+  expect(hub.woken().map((m) => [m.name, m.generation])).toEqual([
     ['a', 1],
     ['a', 2],
     ['b', 1],
@@ -102,7 +102,7 @@ it('sweep wakes the services where the worker that applied the last of the first
   expect(hub.woken()).toEqual([]);
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
-  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
 });
 
 it('a part of a first list that comes again raises the version of its services, which the batch before may not have come to', async () => {
@@ -121,7 +121,7 @@ it('a part of a first list that comes again raises the version of its services, 
   await hub.ingest(list);
   expect(await version()).toBe(1);
   await hub.ingest(onePod(hub));
-  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
 });
 
 it('sweep wakes the services where the queue did not answer the worker that applied the last of the first lists', async () => {
@@ -132,7 +132,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) }]);
   expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
-  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
+  expect(hub.woken().map((m) => [m.name, m.generation])).toEqual([
     ['a', 2],
     ['b', 2],
   ]);
@@ -146,7 +146,7 @@ it('a cluster that is paused when its first lists are complete is woken by the s
   expect(hub.woken()).toEqual([]);
   await switchMode(hub.table, 'c', 'active', Date.now());
   await hub.ingest(hub.list('Pod', 30, entry('Pod', 7, pod('p'))));
-  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
 });
 
 it('a deleted Service keeps its tombstone until every service is woken', async () => {
@@ -156,7 +156,7 @@ it('a deleted Service keeps its tombstone until every service is woken', async (
   hub.clock.now += 30 * 86_400_000;
   await hub.ingest(hub.list('Service', 20, entry('Service', 5, named('a'))));
   await hub.ingest(onePod(hub), ...others(hub));
-  expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
 });
 
 it('a first list does not count as complete while a newer one of its kind has begun', async () => {
@@ -199,13 +199,13 @@ it('the waking that a switch of mode has scheduled begins again after the first 
 it('every service reads its outputs from the API server in its first run after the first lists', async () => {
   const hub = await begin();
   await hub.ingest(services(hub), ...others(hub));
-  await addGeneration(hub.table, { cluster: 'c', namespace: 'ns', name: 'a' }, 5);
+  await addGeneration(hub.table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'a' }, 5);
   await hub.ingest(onePod(hub));
-  expect(hub.woken().map((m) => [m.service, m.generation])).toEqual([
+  expect(hub.woken().map((m) => [m.name, m.generation])).toEqual([
     ['a', 2],
     ['b', 1],
   ]);
-  const work = (name: string) => readWork(hub.table, { cluster: 'c', namespace: 'ns', name });
+  const work = (name: string) => readWork(hub.table, { cluster: 'c', namespace: 'ns', kind: 'service', name });
   expect(await work('a')).toMatchObject({ generation: 2, apiReadGeneration: 2, dirtyAtMs: 5 });
   expect(await work('b')).toMatchObject({ generation: 1, apiReadGeneration: 1 });
 });
@@ -218,7 +218,7 @@ it.each(['Namespace', 'ServiceExport'] as const)(
     await hub.ingest(onePod(hub), ...others(hub));
     expect(hub.woken()).toHaveLength(2);
     await hub.ingest(hub.list(kind, 13));
-    expect(hub.woken().map((m) => m.service)).toEqual(['a', 'b']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
     await hub.ingest(hub.list(kind, 14));
     expect(hub.woken()).toEqual([]);
     expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });

@@ -84,7 +84,7 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     woken(): readonly WakeUpMessage[] {
       const sent = queues.syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
       queues.syncs.purge();
-      return sent.sort((a, b) => (a.service < b.service ? -1 : 1));
+      return sent.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
     async emptyLists(asOf: number): Promise<void> {
       await this.ingest(...kinds.map((kind) => this.list(kind, asOf)));

@@ -16,7 +16,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
-const svc = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const svc = { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' } as const;
 const minutes = 60_000;
 
 describe('a list part of an input kind', () => {
@@ -32,7 +32,7 @@ describe('a list part of an input kind', () => {
       version: versionOf(1, '20'),
       projection: expect.any(String),
     });
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
   });
 
   it('a list is right about an object older than earlier reads: etcd was restored, and its revision raised', async () => {
@@ -45,7 +45,7 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 1_000, entry('Pod', 6, pod('p'))));
     const put = await readObject(hub.store, 'Pod', 'ns', 'p');
     expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
 
     // Once is enough, and what comes after the list wins.
     await hub.ingest(hub.list('Pod', 1_010, entry('Pod', 6, pod('p'))));
@@ -64,7 +64,7 @@ describe('a list part of an input kind', () => {
     await hub.ingest(hub.list('Pod', 20, entry('Pod', 9, pod('p'))));
     const put = await readObject(hub.store, 'Pod', 'ns', 'p');
     expect(labelsOfProjectedPod(put?.projection ?? '')).toEqual(pod('p').metadata.labels);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
     await hub.ingest(hub.list('Pod', 30, entry('Pod', 9, pod('p'))));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(put?.version);
   });
@@ -211,14 +211,14 @@ describe('a list part of an output kind', () => {
     await hub.ingest(hub.list('EndpointSlice', 20, { ...seen, resourceVersion: '12', generation: 2, service: '' }));
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
   it('a list part of an output kind causes a read of a slice that is older than its saved state before the list', async () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 1_000, { ...seen, resourceVersion: '6', generation: 1 }));
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
 
@@ -226,7 +226,7 @@ describe('a list part of an output kind', () => {
     const hub = await known();
     await hub.ingest(hub.list('EndpointSlice', 20));
     await secondLook(hub);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
   });
 
   it('a list part wakes no service for saved outputs', async () => {
@@ -267,14 +267,14 @@ describe('a list part of an output kind', () => {
       object: slice('svc-x'),
     });
     await hub.ingest(...bodies);
-    expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+    expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
   });
 
   it('finds Endpoints of ours that a late worker made after the end of their service, and lets a person’s be', async () => {
     const hub = await known();
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.woken();
-    await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 99, sl_done: 99 } });
+    await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { ep_done: 99, sl_done: 99 } });
     const endpoints = { namespace: 'ns', name: 'svc', resourceVersion: '12', uid: 'late', service: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);

@@ -84,7 +84,7 @@ it('a page of a large key range changes the same as a page of a small one', asyn
     });
     const moved = pod('moved', { labels: { app: 'b' } });
     expect(await ingest(hub.list('Pod', 20, entry('Pod', 4, pod('kept')), entry('Pod', 7, moved), entry('Pod', 8, pod('new'))))).toEqual([]);
-    return { woken: hub.woken().map((w) => w.service), records: hub.table.dump().filter(({ pk }) => pk === 'c#POD#ns') };
+    return { woken: hub.woken().map((w) => w.name), records: hub.table.dump().filter(({ pk }) => pk === 'c#POD#ns') };
   };
   const small = await outcome(16 << 20);
   expect(small.woken).toEqual(['svc']);

@@ -127,7 +127,7 @@ it('the changes in such a part are notified by any of its runs', async () => {
   expect(runs).toBeGreaterThan(1);
   hub.clock.now += 60_000;
   await drain(hub, hub.table);
-  expect(hub.woken().map((m) => m.service)).toEqual([names[0], names[9_999], names[19_999]]);
+  expect(hub.woken().map((m) => m.name)).toEqual([names[0], names[9_999], names[19_999]]);
 });
 
 it.each(['Endpoints', 'EndpointSlice'] as const)(

@@ -40,7 +40,7 @@ it('a change of a pod reads large Services in pages, and keeps their names and s
   hub.woken();
   const largest = largestAnswer(hub);
   await hub.ingest(hub.live('Pod', 1_000, entry('Pod', 1_000, pod('p'))));
-  expect(hub.woken().map((m) => m.service)).toEqual(many.map((s) => s.metadata.name));
+  expect(hub.woken().map((m) => m.name)).toEqual(many.map((s) => s.metadata.name));
   expect(largest()).toBeLessThan(8 * 2 ** 20);
   const { selectors } = hub.deps.caches;
   const kept = selectors.keys().map((key) => JSON.stringify(selectors.get(key)).length);
@@ -60,5 +60,5 @@ it('selectors of more bytes than a worker keeps are read again for each batch, a
   hub.woken();
   expect(deps.caches.selectors.keys()).toEqual([]);
   await apply(hub.live('Pod', 8, entry('Pod', 8, pod('p', { ready: false }))));
-  expect(hub.woken().map((m) => m.service)).toEqual(['small']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['small']);
 });

@@ -47,7 +47,7 @@ it('a first list that takes longer than a worker lives is applied in several run
   const held = await readObjects(hub.store, 'Pod', 'ns');
   expect(held).toHaveLength(pods.length);
   expect(held.filter((r) => r.unnotifiedLabels)).toEqual([]);
-  expect(hub.woken().some((m) => m.service === 'svc')).toBe(true);
+  expect(hub.woken().some((m) => m.name === 'svc')).toBe(true);
   const meta = await readCluster(hub.table, 'c');
   expect(meta && hasSynced(meta)).toBe(true);
 });

@@ -45,7 +45,7 @@ async function snapshot(): Promise<Table> {
   const other = { ...pod(2), metadata: { ...pod(2).metadata, labels: { app: 'other' } } };
   await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
   await putObject({ table: made, cluster: 'a' }, 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
-  await addGeneration(made, { cluster: 'a', namespace: 'ns', name: 'foo' }, now - 4_000);
+  await addGeneration(made, { cluster: 'a', namespace: 'ns', kind: 'service', name: 'foo' }, now - 4_000);
   return made;
 }
 

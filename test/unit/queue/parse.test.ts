@@ -39,7 +39,16 @@ const valid = [
     entries: [{ namespace: 'ns', name: 'svc', resourceVersion: '5', projection: encodeProjection('Service', service()) }],
   },
 ] as const;
-const wakeUp = { v: 1, cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 }, dueMs: 5 };
+const wakeUp = {
+  v: 1,
+  cluster: 'c',
+  namespace: 'ns',
+  kind: 'service',
+  name: 'svc',
+  generation: 3,
+  retryNumbers: { endpoints: 0, slices: 0 },
+  dueMs: 5,
+};
 
 /** Parses, or refuses with a reason. Any other error fails the test. */
 function read(parse: (body: string) => unknown, body: string): unknown {
@@ -178,12 +187,16 @@ it.each([
   expect(refused[0]?.reason).not.toBe('');
 });
 
-it.each(['web#E#c', 'import:a/b', 'export:Web_1/x', 'x'.repeat(300)])('a wake-up for %s is refused', (service) => {
-  expect(() => readWakeUp(encodeMessage({ ...wakeUp, service }))).toThrow(UnreadableMessage);
+it.each(['web#E#c', 'a/b', 'import:web', 'x'.repeat(300), ''])('a wake-up for "%s" is refused', (name) => {
+  expect(() => readWakeUp(encodeMessage({ ...wakeUp, name }))).toThrow(UnreadableMessage);
 });
 
-it.each(['web', 'export:web', 'import:web.v1', 'A_label.value'])('a wake-up for %s passes', (service) => {
-  expect(readWakeUp(encodeMessage({ ...wakeUp, service }))).toMatchObject({ service });
+it.each(['web', 'web.v1', 'A_label.value'])('a wake-up for %s passes', (name) => {
+  expect(readWakeUp(encodeMessage({ ...wakeUp, name }))).toMatchObject({ name });
+});
+
+it.each(['pod', '', undefined, 'Service'])('a wake-up of kind %s is refused with the kinds that there are', (kind) => {
+  expect(() => readWakeUp(encodeMessage({ ...wakeUp, kind }))).toThrow(/^kind is .*: service, export, import are allowed$/);
 });
 
 it.each([

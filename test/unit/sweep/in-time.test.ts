@@ -9,6 +9,7 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { indexNamespace } from '#shared/store/namespaces.ts';
 import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -105,7 +106,7 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
       new Set(
         queuesOf(id)
           .syncs.waiting()
-          .map((m) => (JSON.parse(m.body) as { service: string }).service),
+          .map((m) => (JSON.parse(m.body) as WakeUpMessage).name),
       ),
   };
 }

@@ -4,6 +4,7 @@ import { sweep } from '#functions/sweep/sweep.ts';
 import { isWoken, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { namespaceKey, objectKey, resyncKey, workKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
@@ -32,7 +33,7 @@ async function hubOf(services: number, refuses: (name: string) => boolean) {
     table,
     deps,
     cluster: async () => (await readCluster(table, 'c')) as ClusterRecord,
-    woken: () => new Set(queues.syncs.waiting().map((m) => (JSON.parse(m.body) as { service: string }).service)),
+    woken: () => new Set(queues.syncs.waiting().map((m) => (JSON.parse(m.body) as WakeUpMessage).name)),
     writes: () => writes,
     /** A run of sweep a minute later. Resolves to its error. */
     minute: async (): Promise<string> => {
@@ -62,12 +63,12 @@ it('the command that switches wakes the others too, and sweep the refused ones',
   let isThrottled = true;
   const hub = await hubOf(30, (name) => isThrottled && name === 's7');
   await switchMode(hub.table, 'c', 'active', hub.clock.now);
-  expect(isWoken((await hub.cluster()).modeSwitch, { namespace: 'ns', service: 's6' })).toBe(false);
+  expect(isWoken((await hub.cluster()).modeSwitch, { namespace: 'ns', kind: 'service', name: 's6' })).toBe(false);
   const step = { services: 4, entries: 10 };
   await expect(addAll(hub.deps, await hub.cluster(), step)).rejects.toThrow('no work can be added to ns/s7 of cluster c: ThrottlingException');
   expect(hub.woken().size).toBe(29);
   const { modeSwitch } = await hub.cluster();
-  expect(['s6', 's7', 's29'].map((service) => isWoken(modeSwitch, { namespace: 'ns', service }))).toEqual([true, false, true]);
+  expect(['s6', 's7', 's29'].map((name) => isWoken(modeSwitch, { namespace: 'ns', kind: 'service', name }))).toEqual([true, false, true]);
   isThrottled = false;
   expect(await hub.minute()).toBe('');
   expect(hub.woken().size).toBe(30);
@@ -95,7 +96,7 @@ it('a table that refuses most writes makes a switch repeat its step', async () =
 it('a damaged work item keeps sweep from repairing no other overdue service', async () => {
   const hub = await hubOf(0, (name) => name === 's0');
   for (let i = 0; i < 30; i++) {
-    const key = workKey({ cluster: 'c', namespace: 'ns', name: `s${i}` });
+    const key = workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: `s${i}` });
     await hub.table.update(key, { set: { gen: 2, ep_done: 1, sl_done: 1, dirtyAt: hub.clock.now, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`) } });
   }
   for (let minute = 0; minute < 4; minute++) await hub.minute();
@@ -105,7 +106,7 @@ it('a damaged work item keeps sweep from repairing no other overdue service', as
 it('a work item that cannot be read keeps sweep from repairing no other overdue service', async () => {
   const hub = await hubOf(0, () => false);
   for (let i = 0; i < 3; i++) {
-    const key = workKey({ cluster: 'c', namespace: 'ns', name: `s${i}` });
+    const key = workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: `s${i}` });
     await hub.table.update(key, { set: { gen: 2, ep_done: 1, sl_done: 1, dirtyAt: hub.clock.now, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`) } });
   }
   const get: typeof hub.table.get = async (key) => {

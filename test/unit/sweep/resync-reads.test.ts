@@ -5,6 +5,7 @@ import { resync } from '#functions/sweep/resync.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { namespacesOf, resyncKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -66,7 +67,7 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
         maxRead.woken = Math.max(maxRead.woken, messages.length);
         if (messages.length > 0) batches.push(messages.length);
         for (const m of messages) {
-          const { namespace: ns, service } = JSON.parse(m.body) as { namespace: string; service: string };
+          const { namespace: ns, name: service } = JSON.parse(m.body) as WakeUpMessage;
           woken.set(`${ns}/${service}`, (woken.get(`${ns}/${service}`) ?? 0) + 1);
         }
         queues.syncs.purge();

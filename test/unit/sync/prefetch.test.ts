@@ -9,11 +9,18 @@ import { idleController, noWork } from '#test/support/absent-records.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-const message: WakeUpMessage = { cluster: 'c', namespace: 'ns', service: 'svc', generation: 5, retryNumbers: { endpoints: 0, slices: 0 } };
+const message: WakeUpMessage = {
+  cluster: 'c',
+  namespace: 'ns',
+  kind: 'service',
+  name: 'svc',
+  generation: 5,
+  retryNumbers: { endpoints: 0, slices: 0 },
+};
 const done = { ...idleController, doneGeneration: 4 };
 const owed: WorkItem = { ...noWork, generation: 5, controllers: { endpoints: done, slices: done } };
 const claimed = (more: Partial<Claim> = {}): Claim => ({
-  ...{ service: { cluster: 'c', namespace: 'ns', name: 'svc' }, message, leaseId: 'l', item: owed },
+  ...{ service: { cluster: 'c', namespace: 'ns', kind: 'service' as const, name: 'svc' }, message, leaseId: 'l', item: owed },
   ...{ controllers: ['endpoints', 'slices'], wasTakenOver: false, ...more },
 });
 

@@ -18,7 +18,7 @@ it('every service is woken after a switch, with a live read, also services delet
 
   const meta = await readCluster(hub.table, 'c');
   await addAll(hub.deps, meta as NonNullable<typeof meta>);
-  expect(hub.woken().map((m) => m.service)).toEqual(['other', 'svc']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['other', 'svc']);
   expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(false);
 });
 
@@ -43,13 +43,13 @@ it('a worker that dies half-way is followed by one that continues, and each step
   let sends = 0;
   const send: MessageQueue['send'] = async (messages) => (++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages));
   await expect(addAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step)).rejects.toThrow('died');
-  const first = hub.woken().map((m) => m.service);
+  const first = hub.woken().map((m) => m.name);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(names.length);
   expect((await meta()).modeSwitch.owesWaking).toBe(true);
 
   await addAll(hub.deps, await meta(), step);
-  expect([...new Set([...first, ...hub.woken().map((m) => m.service)])].sort()).toEqual(names);
+  expect([...new Set([...first, ...hub.woken().map((m) => m.name)])].sort()).toEqual(names);
   expect((await meta()).modeSwitch.owesWaking).toBe(false);
 });
 
@@ -62,5 +62,5 @@ it('the position of a former switch’s wake-ups does not count after another sw
   await switchMode(hub.table, 'c', 'active', Date.now());
   hub.woken();
   await addAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);
-  expect(hub.woken().map((m) => m.service)).toEqual(['svc']);
+  expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
 });

@@ -14,8 +14,16 @@ const nowMs = 100_000;
 async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<WakeUpMessage>[]> {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  await table.put({ ...workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), gen: 7, ...lease });
-  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined, ...more };
+  await table.put({ ...workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), gen: 7, ...lease });
+  const wakeUp = {
+    namespace: 'ns',
+    kind: 'service',
+    name: 'svc',
+    delaySeconds: 0,
+    readFromApiServer: false,
+    observedAtMs: undefined,
+    ...more,
+  } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
   return syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
 }
@@ -38,9 +46,17 @@ it('a leading wake-up is sent for the latest generation when it is due, even if 
 it('work that waits for its turn is dirty from the time that it is due', async () => {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 60, readFromApiServer: false, observedAtMs: undefined, pace: 'leads' } as const;
+  const wakeUp = {
+    namespace: 'ns',
+    kind: 'service',
+    name: 'svc',
+    delaySeconds: 60,
+    readFromApiServer: false,
+    observedAtMs: undefined,
+    pace: 'leads',
+  } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
-  expect(decodeWork(await table.get(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }))).dirtyAtMs).toBe(nowMs + 60_000);
+  expect(decodeWork(await table.get(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }))).dirtyAtMs).toBe(nowMs + 60_000);
 });
 
 it('the services whose generations are added get their wake-ups, although the table refuses another one', async () => {
@@ -53,10 +69,10 @@ it('the services whose generations are added get their wake-ups, although the ta
   const wakeUps = Array.from({ length: 100 }, (_, i) => wakeNow('ns', `s${i}`));
   const adding = addWork({ table: { ...table, update }, now: () => nowMs }, syncs, 'c', wakeUps);
   await expect(adding).rejects.toThrow('no work can be added to ns/s50 of cluster c: ThrottlingException');
-  const woken = syncs.waiting().map((m) => (decodeMessage(m.body) as WakeUpMessage).service);
+  const woken = syncs.waiting().map((m) => (decodeMessage(m.body) as WakeUpMessage).name);
   expect(woken.sort()).toEqual(
     wakeUps
-      .map((w) => w.service)
+      .map((w) => w.name)
       .filter((name) => name !== 's50')
       .sort(),
   );

@@ -14,7 +14,7 @@ import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const service = { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' } as const;
 const fails: Outcome = { kind: 'failed', error: 'denied' };
 
 /** A queue with one service that has been added. */
@@ -105,7 +105,7 @@ it('a controller whose retries are used up leaves a copy in the parked queue, an
   }
   expect(gaveUp).toEqual([{ controller: 'slices', error: 'denied' }]);
   expect(queues.parked.waiting().map((m) => decodeMessage(m.body))).toEqual([
-    { cluster: 'c', namespace: 'ns', service: 'svc', controller: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
+    { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', controller: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
   ]);
   expect(isClean(await readWork(table, service))).toBe(true);
 });

@@ -5,7 +5,7 @@ import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { allAtLeaseEnd, coalesce, delayUntil, newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
 
 const nowMs = 1_000_000;
-const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
+const service = { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' } as const;
 const fresh = (generation: number, more: Partial<WakeUpMessage> = {}): WakeUpMessage => ({
   ...newWork('c', wakeNow('ns', 'svc'), generation, nowMs).message,
   ...more,
@@ -13,10 +13,10 @@ const fresh = (generation: number, more: Partial<WakeUpMessage> = {}): WakeUpMes
 
 describe('wake-ups', () => {
   it('a wake-up for new work is for both controllers, and delayed by the batch period with its time', () => {
-    const wakeUp = { namespace: 'ns', service: 'svc', delaySeconds: 5, readFromApiServer: false, observedAtMs: nowMs - 20 };
+    const wakeUp = { namespace: 'ns', kind: 'service', name: 'svc', delaySeconds: 5, readFromApiServer: false, observedAtMs: nowMs - 20 } as const;
     expect(newWork('c', wakeUp, 3, nowMs)).toEqual({
       message: {
-        ...{ cluster: 'c', namespace: 'ns', service: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
+        ...{ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
         ...{ dueMs: nowMs + 5_000, delayedByBatch: true, latencyFromMs: nowMs + 4_980 },
       },
       delaySeconds: 5,
@@ -24,7 +24,7 @@ describe('wake-ups', () => {
   });
 
   it('the latency of a paced wake-up counts its wait', () => {
-    const wakeUp = { namespace: 'ns', service: 'import:web', readFromApiServer: false, observedAtMs: nowMs - 20 };
+    const wakeUp = { namespace: 'ns', kind: 'import', name: 'web', readFromApiServer: false, observedAtMs: nowMs - 20 } as const;
     const { message } = newWork('c', { ...wakeUp, delaySeconds: 30, pace: 'leads' }, latestGeneration, nowMs);
     expect([message.latencyFromMs, message.dueMs]).toEqual([nowMs - 20, nowMs + 30_000]);
   });
@@ -48,7 +48,8 @@ describe('wake-ups', () => {
       v: 1,
       cluster: 'c',
       namespace: 'ns',
-      service: 'svc',
+      kind: 'service',
+      name: 'svc',
       generation: 7,
       retryNumbers: { endpoints: 0, slices: 0 },
       dueMs: nowMs,

@@ -93,12 +93,14 @@ it('a worker does not take the lease of another worker for its own, after any lo
 
 it('a damaged attribute of the work item, by which each claim is refused, ends the try with an error', async () => {
   const { table, deps, message } = await workFor();
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { ep_done: 9, sl_done: 'x' } });
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { ep_done: 9, sl_done: 'x' } });
   await expect(takeWork(deps, message)).rejects.toThrow('the work item of c ns/svc refuses each claim: an attribute is damaged');
 });
 
 it('a damaged generation of the work item refuses a read of the API server with an error', async () => {
   const { table } = await workFor();
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', name: 'svc' }), { set: { gen: 'x' } });
-  await expect(addGenerationForApiRead(table, { cluster: 'c', namespace: 'ns', name: 'svc' }, 1)).rejects.toThrow('its attribute is damaged');
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { gen: 'x' } });
+  await expect(addGenerationForApiRead(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }, 1)).rejects.toThrow(
+    'its attribute is damaged',
+  );
 });
