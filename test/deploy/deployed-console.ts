@@ -28,7 +28,7 @@ export function deployedConsole(hub: Deployment, cluster: string): Step {
         await page.locator('.number', { hasText: '42 s' }).first().waitFor();
         const href = await page.getByRole('link', { name: 'The dashboard in CloudWatch' }).getAttribute('href');
         assert.match(href ?? '', new RegExp(`#dashboards/dashboard/${hub.name}-.*-Fleet$`));
-        await page.getByText(`npx fleet-endpoints cluster list --table ${table}`).waitFor();
+        await page.getByText(`fleet-endpoints cluster list --table ${table}`).waitFor();
         await page.goto(`${url}/#/services/${cluster}/default/web`);
         await page.getByText('web-3').first().waitFor();
         await page.goto(`${url}/#/clusterset`);

@@ -81,7 +81,7 @@ it('the first line of the runbook finds the command from any folder, where it is
   const [, line = ''] = (await readFile(ours('docs/runbook.md'), 'utf8')).match(/\*\*If you remember one thing\*\*: `([^`]+)`/) ?? [];
   const page = await readFile(ours('docs/getting-started.md'), 'utf8');
   const command = /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ?? '';
-  // The environment names no hub, so the command itself prints the error. Its own TMPDIR hides other local runs of the machine, which it would pause.
+  // The environment has no credentials, so the command itself prints the error. The line names its table, so that it never pauses a local run.
   const script = `${command} >&2 && mkdir ${elsewhere} && cd ${elsewhere} && ${line}`;
   const { code, err } = await installed.run(
     'env',
@@ -92,7 +92,11 @@ it('the first line of the runbook finds the command from any folder, where it is
     '-c',
     script,
   );
-  expect({ line, code, err }).toMatchObject({ line: 'npx fleet-endpoints cluster pause --all', code: 2, err: expect.stringContaining('no hub: ') });
+  expect({ line, code, err }).toMatchObject({
+    line: 'fleet-endpoints cluster pause --all --table NAME',
+    code: 1,
+    err: expect.stringContaining('table NAME'),
+  });
 });
 
 describe('in an empty folder', () => {

@@ -9,7 +9,7 @@ export interface PageCommand {
 /** Returns the commands of a page: the lines of code blocks that a shell runs, and those in its text. */
 export const commandsOf = (page: string): readonly PageCommand[] => [...linesOf(page), ...spansOf(page)];
 
-const programs = /^(aws|cdk|docker|git|kubectl|npm|npx) \S/;
+const programs = /^(aws|cdk|docker|fleet-endpoints|git|kubectl|npm|npx) \S/;
 
 /** Spans of code in the text that begin with a program. A span may be broken into lines. */
 function spansOf(page: string): readonly PageCommand[] {

@@ -88,7 +88,7 @@ it('every command that a page names is one of package.json', () => {
 it('every command of the package that a page names is one, and no page for its users names a script of a checkout', () => {
   const known = new Map(program().commands.map((command) => [command.name(), new Set(command.commands.map((sub) => sub.name()))]));
   const named = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/npx fleet-endpoints ([a-z][a-z-]*)(?: ([a-z-]+)\b)?/g)].map(([text, name = '', sub]) => ({
+    [...readFileSync(page, 'utf8').matchAll(/`(?:npx )?fleet-endpoints ([a-z][a-z-]*)(?: ([a-z-]+)\b)?/g)].map(([text, name = '', sub]) => ({
       page,
       text,
       name,

@@ -57,7 +57,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ),
   ['PORT=9000 npm start', 'a step of a checkout: .ci/run starts local runs with ports of their own'],
   ['for c in shop-a shop-b; do for kind', 'it downloads the definitions that test/support/mcs-crds has'],
-  ['for c in shop-a shop-b; do\nnpx', 'it needs the outputs of a deploy: test/deploy applies the same manifest'],
+  ['for c in shop-a shop-b; do\nfleet-endpoints', 'it needs the outputs of a deploy: test/deploy applies the same manifest'],
   ['kubectl --context shop-a -n web run', 'the control planes of tests have no kubelet; test/packets sends requests to such a name'],
   ['kubectl port-forward', 'a part of a command'],
   ['kubectl expose', 'a part of a command'],
@@ -69,8 +69,8 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['kubectl get serviceimports', 'it needs jq, which the tests do not require; test/multi-cluster reads the same labels'],
 ];
 
-const own = /npx fleet-endpoints ((?:"[^"]*"|'[^']*'|[^|>;#)"'`])*)/;
-const isOwn = (command: string): boolean => command.startsWith('npx fleet-endpoints ');
+const own = /(?<!-n |=)(?:npx )?fleet-endpoints ((?:"[^"]*"|'[^']*'|[^|>;#)"'`])*)/;
+const isOwn = (command: string): boolean => /^(npx )?fleet-endpoints /.test(command);
 const isTested = (command: string): boolean => tested.some((beginning) => command.startsWith(beginning));
 
 it('every command of the pages is the package’s own, has a test, or is listed with its reason', () => {
