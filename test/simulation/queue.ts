@@ -16,7 +16,7 @@ export interface QueueOptions {
   readonly visibilityMs: number;
   readonly maxReceives: number;
   readonly duplicates: () => number;
-  readonly delayMs: () => number;
+  readonly delayMs: (body: string) => number;
 }
 
 export class Queue {
@@ -42,7 +42,7 @@ export class Queue {
       const message: Message = { id, body, sentAtMs: this.#scheduler.now, receives: 0, visibleAt: 0 };
       this.messages.set(id, message);
       // Most are quick even where some are late.
-      const late = this.#random.chance(0.3) ? this.#random.between(0, this.options.delayMs()) : this.#random.between(0, 30);
+      const late = this.#random.chance(0.3) ? this.#random.between(0, this.options.delayMs(body)) : this.#random.between(0, 30);
       this.#show(message, delaySeconds * 1000 + late);
     }
   }

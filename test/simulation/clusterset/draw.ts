@@ -46,6 +46,8 @@ export interface SetProfile {
   readonly tenant: boolean;
   /** Number of exported Services that are made again: headless, or with an address again. */
   readonly typeChanges: number;
+  /** An exporter is gone for minutes, and what it has sent comes late (burning.ts). */
+  readonly burns: boolean;
   /** The entries of one exporter in the set are of a newer version. */
   readonly newer: boolean;
 }
@@ -58,6 +60,7 @@ export interface DrawnSet {
 
 const share = 0.08;
 const tenantShare = 0.15;
+const burningShare = 0.12;
 /** Names of a namespace that a worker of the hostile cluster may wake in the others, a minute. */
 export const hostileBudget = 5;
 /** Names that a cluster may export of a namespace, fewer than the hostile cluster and the tenant have. */
@@ -67,6 +70,20 @@ const hostileBudgets = { sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNames
 export const hostileLimits = withLimits(hostileBudgets);
 
 const hostile: MemberProfile = { id: hostileId, exports: true, imports: false, holdsRanges: true };
+
+/** Enough for an eviction, which sweep looks for once a minute, and for the latest of the heartbeats. */
+export const burnsForMs = 420_000;
+export const heartbeatsLateMs = 400_000;
+/** Several of a minute, so that some are late. */
+export const burntHeartbeatMs = 10_000;
+export const evictAfterSeconds = 60;
+
+/** Other troubles of the set would hold the eviction back, or explain an address. */
+export const burning: Partial<SetProfile> = {
+  burns: true,
+  ...{ switches: 0, silentMs: 0, uninstalls: false, restores: false, departs: false, hubTrouble: 'none', refuses: false, typeChanges: 0 },
+  members: ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: id !== 'd', holdsRanges: false })),
+};
 
 /** Undefined: the seed's world has one cluster. `wanted`: of a mutant of a set. `calm`: of another mutant. */
 export function drawSet(
@@ -100,6 +117,8 @@ export function drawSet(
     tenant: wanted === undefined && new Random(seed + 0x5e79).chance(tenantShare),
     typeChanges: new Random(seed + 0x5e7c).maybe(0.25, 2) ?? 0,
     newer: new Random(seed + 0x5e7d).chance(0.2),
+    burns: false,
+    ...(wanted === undefined && new Random(seed + 0x5e7e).chance(burningShare) && burning),
     ...changes,
   };
   const { hubTrouble } = drawnSet;
@@ -108,14 +127,19 @@ export function drawSet(
   const profile: Profile = {
     ...drawn,
     ...calmCluster,
-    faultsUntilMs: random.between(30_000, 60_000) + (set.silentMs > 0 ? set.silentMs + 20_000 : 0) + troubleMs[set.hubTrouble],
-    relayKills: set.restores ? 0 : drawn.relayKills,
+    faultsUntilMs:
+      random.between(30_000, 60_000) +
+      (set.silentMs > 0 ? set.silentMs + 20_000 : 0) +
+      troubleMs[set.hubTrouble] +
+      (set.burns ? burnsForMs + 40_000 : 0),
+    relayKills: set.restores || set.burns ? 0 : drawn.relayKills,
     services: random.between(2, 3),
     pods: random.between(2, 5),
     changes: random.between(3, 9),
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
     ...(isBudgeted && { limits: hostileLimits }),
     ...cluster,
+    ...(set.burns && { limits: withLimits({ relay: { heartbeatMs: burntHeartbeatMs }, ...(isBudgeted && hostileBudgets) }) }),
     ...(hubTrouble === 'pause' && { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }) }),
   };
   return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };

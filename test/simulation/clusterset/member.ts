@@ -20,7 +20,7 @@ import { Relays } from '../relays.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { SimulatedTable } from '../simulated-table.ts';
 import type { QueueName } from '../world-state.ts';
-import type { MemberProfile } from './draw.ts';
+import { heartbeatsLateMs, type MemberProfile } from './draw.ts';
 import { HostileRelay, hostileId } from './hostile-relay.ts';
 import { withNewerEntries } from './newer-entries.ts';
 import { reachable } from './reachable-table.ts';
@@ -58,6 +58,7 @@ export class Member implements SetMember {
   servesMcs = true;
   /** The object of one import whose writes its API server refuses. */
   refused: { readonly kind: string; readonly name: string; readonly error: ClusterApiError } | undefined;
+  burntAt = Number.POSITIVE_INFINITY;
   /** It was taken out of the fleet. */
   hasLeft = false;
   wentBack = false;
@@ -105,12 +106,15 @@ export class Member implements SetMember {
       profile,
       random,
       isOver: () => this.isOver,
-      outage: () => (scheduler.now >= downFrom && scheduler.now < downFrom + outageMs ? outage : undefined),
+      outage: () => {
+        if (scheduler.now >= this.burntAt) return new ClusterApiError('connection refused', { status: 0 });
+        return scheduler.now >= downFrom && scheduler.now < downFrom + outageMs ? outage : undefined;
+      },
       refusedService: undefined,
       isServed: (kind) => this.servesMcs || !isMcsKind(kind),
     };
     const slow = (): number => (this.isOver ? 0 : profile.slow);
-    this.processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant, others);
+    this.processes = new Processes(this, faults, { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) }, mutant, others);
     this.relays = new Relays(this.processes);
     this.operations = new Operations(this.processes);
   }
@@ -220,6 +224,7 @@ export class Member implements SetMember {
 
   #makeQueues(): { readonly [Q in QueueName]: Queue } {
     const { scheduler, random, profile } = this;
+    const { burns } = this.#world.set;
     const { runs } = profile.limits;
     const queue = (name: QueueName, visibilityMs: number, maxReceives: number): Queue =>
       new Queue(scheduler, random, {
@@ -227,7 +232,7 @@ export class Member implements SetMember {
         visibilityMs,
         maxReceives,
         duplicates: () => (this.isOver ? 0 : profile.duplicates),
-        delayMs: () => (this.isOver ? 30 : profile.delayMs),
+        delayMs: (body) => (this.isOver ? 30 : burns && body.includes('"type":"heartbeat"') ? heartbeatsLateMs : profile.delayMs),
       });
     return {
       events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.maxReceives),

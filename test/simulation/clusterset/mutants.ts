@@ -9,7 +9,7 @@ import type { Actor } from '../actor.ts';
 import { crashing, type Mutant } from '../mutant.ts';
 import { withLimits } from '../profile.ts';
 import type { WorldState } from '../world-state.ts';
-import { hostileLimits, type MemberProfile } from './draw.ts';
+import { burning, hostileLimits, type MemberProfile } from './draw.ts';
 import { hostileId, hostileName } from './hostile-relay.ts';
 import { newField } from './newer-entries.ts';
 
@@ -28,9 +28,13 @@ const quiet = {
   tenant: false,
   typeChanges: 0,
   newer: false,
+  burns: false,
   hubTrouble: 'none',
 } as const;
 const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
+
+/** A source burns down, and importers are woken for it now and then. */
+const burnt = { ...quiet, ...burning, people: 10, cluster: { ...cluster, duplicates: 0.2, changes: 12, faultsUntilMs: 500_000 } } as const;
 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
 /** Is the process one of another cluster's work? */
@@ -106,6 +110,12 @@ export const setMutants: readonly Mutant[] = [
           ? await table.get(key)
           : table.update(key, change, condition),
     }),
+  },
+  {
+    name: 'a heartbeat is as old as its delivery',
+    seeds: [66, 40, 207],
+    set: burnt,
+    sentAt: (_, nowMs) => nowMs,
   },
   {
     name: 'a worker takes the lease of an import that another worker has',

@@ -21,6 +21,7 @@ import type { Actor } from '../actor.ts';
 import { isOfTenant } from '../large-tenant.ts';
 import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
+import { isKnownToBeGone } from './burning.ts';
 import { hostileBudget } from './draw.ts';
 import { isOwed, SetHistory } from './set-history.ts';
 import { isMcsKind, type Labelled, type SetMember, type SetState } from './set-state.ts';
@@ -57,6 +58,8 @@ export class SetMonitor {
   /** Imports, by "importer/namespace/name/source", that the process found without a slice of the source. */
   /** Slices that each process has listed. The garbage collector may delete them before the run copies them. */
   readonly #listed = new Map<Actor, readonly EndpointSlice[]>();
+  /** Sources, as importer/namespace/name/source, that were withdrawn since they are gone. */
+  readonly #evicted = new Set<string>();
   readonly #without = new WeakMap<Actor, Set<string>>();
   /** Since when an address is shown: by "importer/namespace/name/source/address". */
   readonly #shownSince = new Map<string, number>();
@@ -133,7 +136,7 @@ export class SetMonitor {
     const isListed = record.source?.state === 'silent' && record.source.answers === true;
     word.isSynced ||= hasSynced(record);
     word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isHeard || isListed);
-    word.isWithdrawn ||= isDeregistered(record);
+    word.isWithdrawn ||= isDeregistered(record) || record.source?.state === 'evicted';
   }
 
   #readSet(actor: Actor, items: readonly Item[]): void {
@@ -235,6 +238,7 @@ export class SetMonitor {
     const result = await write();
     const change = after === undefined ? 'deletes' : before === undefined && isWithout ? 'begins' : 'changes';
     if (!isCopy) this.#checkWord(actor, source, change, `${what} of ${member.cluster}`);
+    if (!isCopy) this.#checkGone(actor, member, { namespace, name: imported, source }, shownBefore, isWithout);
     if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
     this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
     return result;
@@ -328,9 +332,20 @@ export class SetMonitor {
     }
   }
 
+  /** Nothing is added of a cluster that is gone, relay and API. An importer that never had it may get what was last known of it. */
+  #checkGone(actor: Actor, member: SetMember, { namespace, name, source }: Imported, before: ReadonlySet<string>, isWithout: boolean): void {
+    if (!isKnownToBeGone(this.#world.of(source), this.#world.scheduler.now) || actor.paused) return;
+    const key = [member.cluster, namespace, name, source].join('/');
+    const after = showsIn(member, namespace, name, source);
+    if (after.size < before.size) this.#evicted.add(key);
+    const added = [...after].filter((ip) => !before.has(ip));
+    if (added.length === 0 || (isWithout && !this.#evicted.has(key))) return;
+    this.#world.fail(`${actor.name} adds ${added.join()} of ${source}, which is gone, to ${namespace}/${name} in ${member.cluster}`);
+  }
+
   #follow(actor: Actor, member: SetMember, imported: Imported, before: ReadonlySet<string>): void {
     const { namespace, name, source } = imported;
-    if (this.#world.of(source).isHostile) return;
+    if (this.#world.of(source).isHostile || isKnownToBeGone(this.#world.of(source), this.#world.scheduler.now)) return;
     const after = showsIn(member, namespace, name, source);
     const { scheduler } = this.#world;
     const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');

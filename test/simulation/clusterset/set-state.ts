@@ -22,6 +22,8 @@ export interface SetMember extends WorldState {
   readonly servesMcs: boolean;
   /** Rejects a write of the object that its API server refuses. */
   checkRefused(kind: string, object: Labelled): void;
+  /** When it burnt down, ms since the epoch; infinite while it is there. */
+  readonly burntAt: number;
   /** It was taken out of the fleet. */
   readonly hasLeft: boolean;
   /** Its relay is in an attacker's hands. */

@@ -13,7 +13,8 @@ import { drainMicrotasks, Scheduler } from '../scheduler.ts';
 import { inMemory, type SimulatedTable } from '../simulated-table.ts';
 import { Sweeps } from '../sweeps.ts';
 import type { WorldOptions } from '../world.ts';
-import type { DrawnSet, SetProfile } from './draw.ts';
+import { planBurning } from './burning.ts';
+import { type DrawnSet, evictAfterSeconds, type SetProfile } from './draw.ts';
 import { ExportingTenant } from './exporting-tenant.ts';
 import { Member } from './member.ts';
 import { SetMonitor } from './set-monitor.ts';
@@ -107,6 +108,7 @@ export class SetWorld implements SetState {
     tenant?.live();
     this.#planTrouble();
     planHubTrouble(this);
+    planBurning(this, this.members);
     const [first] = this.members;
     if (first) this.#mutant?.begin?.(first);
     await scheduler.runUntil(this.faultsEnd);
@@ -134,6 +136,7 @@ export class SetWorld implements SetState {
       ...noMembership,
       sameness: set.sameness,
       importBatchSeconds: set.importBatchSeconds,
+      ...(set.burns && { silence: 'evictAfter', evictAfterSeconds }),
       imports: takesPart.imports ? 'active' : 'off',
       exports: { namespaces: takesPart.exports ? 'all' : [], ...(takesPart.holdsRanges && { podCidrs: [`${network}.0.0/16`] }) },
     });

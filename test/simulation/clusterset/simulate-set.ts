@@ -1,6 +1,6 @@
 /** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns } from '#shared/clusters/mode.ts';
+import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -67,7 +67,7 @@ async function settle(world: SetWorld, after: string): Promise<void> {
     if (set.uninstalls) await scheduler.runUntil(from + minMs.uninstalls);
     if (set.departs) await scheduler.runUntil(from + minMs.departs);
     // Changes of a silent or doubtful cluster are applied when the source is fresh again.
-    if (set.switches > 0 || set.restores) await scheduler.runUntil(scheduler.now + 130_000);
+    if (set.switches > 0 || set.restores || set.burns) await scheduler.runUntil(scheduler.now + 130_000);
   }
   const begun = scheduler.now;
   for (;;) {
@@ -89,13 +89,13 @@ async function settle(world: SetWorld, after: string): Promise<void> {
   }
 }
 
-/** Sweep, or the next heartbeat, still has something to do: a list, wake-ups, or to believe a source again. */
+/** Sweep, or the next heartbeat, still has something to do: a list of a cluster whose snapshot decides about traffic, wake-ups, or to believe a source again. */
 async function owesWork({ table, present }: SetWorld): Promise<boolean> {
   const records = await Promise.all(present.map((m) => readCluster(table, m.cluster)));
   return records.some(
     (r) =>
       r !== undefined &&
-      (r.lists.ownListsWanted.length > 0 ||
+      ((r.lists.ownListsWanted.length > 0 && (servesFromSnapshot(r) || writesAnything(r))) ||
         r.modeSwitch.owesWaking ||
         (hasRuns(r) && (r.source !== undefined || (r.lists.suppressesWakeUps && missingFirstLists(r).length === 0)))),
   );
