@@ -9,6 +9,7 @@ export interface Surroundings {
   readonly slow: () => number;
   /** Undefined if no trace is wanted. */
   readonly trace: ((who: string, what: string) => void) | undefined;
+  readonly fail: (what: string) => void;
 }
 
 /** The fault of one call. */
@@ -49,6 +50,8 @@ export class Actor {
   stumbled = false;
   /** Calls to the API server whose answer it no longer waits for, and which are still under way. */
   abandonedCalls = 0;
+  /** The handler has returned: Lambda freezes the process at once, so that what it begins now happens at the next invocation, or never. */
+  hasReturned = false;
   /** Met by no faults: its messages have no more lives. */
   readonly lucky: boolean;
   readonly #world: Surroundings;
@@ -98,6 +101,7 @@ export class Actor {
   call<T>(kind: CallKind, what: () => string, msToReach: number, effect: () => Promise<T>, flaw?: Flaw | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
+      if (this.hasReturned) this.#world.fail(`${this.name} goes on after its end: ${what()}`);
       const { scheduler, random } = this.#world;
       const counts = this.#fate !== undefined && (this.#fate.on === 'any' || this.#fate.on === kind);
       const isFated = counts && ++this.#calls === this.#fate?.atCall;

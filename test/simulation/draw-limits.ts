@@ -9,6 +9,8 @@ export const ordinaryLimits: Limits = { ...defaultLimits, runs: { ...defaultLimi
 export const maxPauseMs = 75_000;
 export const maxStallMs = 8_000;
 const maxSlowCallMs = 3_000;
+/** Longest that a call takes. */
+export const maxCallMs = (stalls: number): number => (stalls > 0 ? maxStallMs : maxSlowCallMs);
 
 /** More than a pod with fat labels takes (Life), or a slice of all pods of a world, bytes. */
 const fatEntryBytes = 6_000;
@@ -33,9 +35,9 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
   // A run that is too short for its slowest calls gets on by luck alone.
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
   const syncMs = between(runs.syncMs, 15_000, 25_000);
-  const maxCallMs = stalls > 0 ? maxStallMs : maxSlowCallMs;
+  const callMs = maxCallMs(stalls);
   // Requests of a run may arrive after its end.
-  const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + maxCallMs;
+  const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + callMs;
   const messageBytes = between(relay.messageBytes, 200, 4_000);
   const drawn: Limits = {
     election,
@@ -59,7 +61,7 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
     },
     sync: {
       ...sync,
-      leaseMs: syncMs < runs.syncMs ? syncMs + maxCallMs + random.between(500, 7_000) : sync.leaseMs,
+      leaseMs: syncMs < runs.syncMs ? syncMs + callMs + random.between(500, 7_000) : sync.leaseMs,
       maxRuns: between(sync.maxRuns, 1, 3),
       maxHoldMs: between(sync.maxHoldMs, 0, 1_000),
       massRemovalMinEndpoints: between(sync.massRemovalMinEndpoints, 1, 4),

@@ -13,7 +13,8 @@ import { decodeWork } from '#shared/workqueue/item-store.ts';
 import type { Profile } from './profile.ts';
 
 /** A worker may die, or the table refuse a write, before a record is written. */
-export const mayLoseRecords = ({ crashes, pauses, stalls, slow, refusals }: Profile): boolean => crashes + pauses + stalls + slow + refusals > 0;
+export const mayLoseRecords = ({ crashes, pauses, stalls, slow, refusals, culprit }: Profile): boolean =>
+  crashes + pauses + stalls + slow + refusals > 0 || culprit === 'items' || culprit === 'seldom';
 
 /**
  * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may have died, or the table refused a write, before

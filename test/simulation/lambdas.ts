@@ -10,6 +10,7 @@ import { retryDelaySeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import type { Actor } from './actor.ts';
+import { planLongOutage } from './long-outage.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
 import type { Message } from './queue.ts';
@@ -22,20 +23,23 @@ interface Container {
   readonly leaseEndWakeUps: LeaseEndWakeUps;
   readonly pods: NamespacePods;
   readonly wakePace: WakePace;
+  readonly now: () => number;
 }
 
 export class Lambdas {
   readonly #world: WorldState;
   readonly #processes: Processes;
   readonly #containers = new Map<'ingest' | 'sync', Container[]>();
-  /** Runs that failed a message, by its id. */
   /** Containers of sync that there were. */
   syncContainers = 0;
+  readonly #isIngestDown: () => boolean;
+  /** Runs that failed a message, by its id. */
   readonly #failed = new Map<string, readonly Actor[]>();
 
   constructor(processes: Processes) {
     this.#processes = processes;
     this.#world = processes.world;
+    this.#isIngestDown = planLongOutage(this.#world, () => this.#poll('ingest'));
     for (const role of ['ingest', 'sync'] as const) {
       this.#containers.set(
         role,
@@ -50,6 +54,7 @@ export class Lambdas {
   }
 
   #invoke(role: 'ingest' | 'sync'): void {
+    if (role === 'ingest' && this.#isIngestDown()) return;
     const { runs } = this.#world.profile.limits;
     const queue = this.#world.queues[role === 'ingest' ? 'events' : 'syncs'];
     const containers = this.#containers.get(role) ?? [];
@@ -73,11 +78,13 @@ export class Lambdas {
     actor.container = container;
     if (actor.isTraced) actor.trace(`receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`);
     const deadline = this.#world.scheduler.now + timeoutMs;
-    const run = role === 'ingest' ? this.#ingest(actor, container, records, deadline) : this.#sync(actor, container, records, deadline);
+    const deadlineMs = container.now() + timeoutMs;
+    const run = role === 'ingest' ? this.#ingest(actor, container, records, deadlineMs) : this.#sync(actor, container, records, deadlineMs);
     let running = true;
     run.then(
       (failed) => {
         running = false;
+        actor.hasReturned = true;
         const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
         if (kept.size === records.length) actor.hasFailed = true;
         actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
@@ -115,26 +122,27 @@ export class Lambdas {
       caches: freshCaches(ingest),
       nodes: new Map(),
       pods: new NamespacePods(),
+      now: this.#processes.clock(),
     };
   }
 
-  #ingest(actor: Actor, { leaseEndWakeUps, caches }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #ingest(actor: Actor, { leaseEndWakeUps, caches, now }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
       metrics: this.#processes.metricsPort,
       log: this.#processes.log(actor),
-      now: () => this.#world.scheduler.now,
+      now,
       caches,
       leaseEndWakeUps,
       limits: this.#world.profile.limits,
     };
-    return ingestBatch(deps, this.#world.cluster, asRecords(records), deadline);
+    return ingestBatch(deps, this.#world.cluster, this.#asRecords(records), deadline);
   }
 
   #sync(
     actor: Actor,
-    { leaseEndWakeUps, wakePace, nodes, pods }: Container,
+    { leaseEndWakeUps, wakePace, nodes, pods, now }: Container,
     records: readonly Message[],
     deadline: number,
   ): Promise<readonly string[]> {
@@ -147,18 +155,21 @@ export class Lambdas {
       cluster: async (meta, timeoutMs) => within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
-      now: () => this.#world.scheduler.now,
+      now,
       random: () => this.#world.random.next(),
       newLeaseId: () => this.#processes.newId(actor),
-      events: eventRecorder({ now: () => this.#world.scheduler.now, log }),
-      nodes,
+      events: eventRecorder({ now, log }),
+      nodes: this.#processes.mutant?.nodes?.(nodes) ?? nodes,
       leaseEndWakeUps,
       wakePace,
       pods: this.#world.monitor.witnessPods(actor, this.#processes.mutant?.pods?.(pods) ?? pods),
       limits,
     };
-    return syncBatch(deps, this.#world.cluster, asRecords(records), deadline);
+    return syncBatch(deps, this.#world.cluster, this.#asRecords(records), deadline);
+  }
+
+  #asRecords(messages: readonly Message[]) {
+    const sentAt = this.#processes.mutant?.sentAt ?? (({ sentAtMs }) => sentAtMs);
+    return messages.map((message) => ({ messageId: message.id, body: message.body, sentAtMs: sentAt(message, this.#world.scheduler.now) }));
   }
 }
-
-const asRecords = (messages: readonly Message[]) => messages.map(({ id, body, sentAtMs }) => ({ messageId: id, body, sentAtMs }));

@@ -5,9 +5,6 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { Limits } from '#shared/contract/limits.ts';
-import { itemSize } from '#shared/store/item-size.ts';
-import type { Item, Table } from '#shared/store/table.ts';
-import type { Actor } from './actor.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import type { Profile } from './profile.ts';
 import { Random } from './random.ts';
@@ -34,7 +31,7 @@ export function largeTenant(limits: Limits, maxBytes: number): Pick<Profile, 'te
     limits: {
       ...limits,
       pods: { ...limits.pods, maxBytes },
-      ingest: { ...limits.ingest, memoryAtOnce: ordinaryLimits.ingest.memoryAtOnce },
+      ingest: { ...limits.ingest, memoryAtOnce: ordinaryLimits.ingest.memoryAtOnce, rangeBytes: maxBytes },
       relay: { ...ordinaryLimits.relay, pageSize, maxWaiting, messageEntries },
       queue: ordinaryLimits.queue,
     },
@@ -57,7 +54,8 @@ export class LargeTenant {
 
   begin(): void {
     this.#store.create('Namespace', '', { metadata: { name: tenantNamespace } });
-    for (let i = 0; i < 3; i++) this.#service(`s${i}`);
+    const services = this.#random.pick([3, 3, 20]);
+    for (let i = 0; i < services; i++) this.#service(`s${i}`);
     for (let i = 0; i < 6; i++) this.#pod(`p${i}`);
   }
 
@@ -106,18 +104,4 @@ export class LargeTenant {
     if (before) this.#store.replace(kind, tenantNamespace, name, object);
     else this.#store.create(kind, tenantNamespace, object);
   }
-}
-
-/** A worker of sync has at most a bound's bytes of a namespace's Pods in one answer: larger ones would end it, and its runs for other namespaces. */
-export function boundedAnswers(table: Table, actor: Actor, { limits, tenant }: Profile, fail: (what: string) => void): Table {
-  if (tenant === 'ordinary' || !actor.name.startsWith('sync-')) return table;
-  const bytes = (items: readonly Item[]): number => items.reduce((sum, item) => sum + itemSize(item), 0);
-  return {
-    ...table,
-    async query(pk, range) {
-      const items = await table.query(pk, range);
-      if (pk.includes('#POD#') && bytes(items) > limits.pods.maxBytes) fail(`${actor.name} has ${bytes(items)} bytes of ${pk} in one answer`);
-      return items;
-    },
-  };
 }

@@ -12,6 +12,7 @@ import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Actor } from './actor.ts';
+import { beginsRebuilt } from './clocks.ts';
 import type { Raised } from './left-behind.ts';
 import { deniesEndpoint, type ListedPods } from './listed-pods.ts';
 import { ListedSlices } from './listed-slices.ts';
@@ -53,6 +54,7 @@ export function monitor(
   wrote: (namespace: string, service: string) => void,
 ): Monitor {
   let writes = 0;
+  const lostIncarnation = versionOf(beginsRebuilt(profile) ? 2 : 1, '0').slice(0, 6);
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
   /** Taken out of one slice, and to be in another of the same run. */
@@ -270,7 +272,7 @@ export function monitor(
     if (profile.lies === 'ending') return true;
     for (const item of reads) {
       // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the new one.
-      if (now() >= wentBackAt() && String(item?.['v']).startsWith(firstIncarnation)) continue;
+      if (now() >= wentBackAt() && String(item?.['v']).startsWith(lostIncarnation)) continue;
       if (!item || (liedTo && typeof item['o'] !== 'string')) continue;
       if (typeof item['o'] !== 'string') return false;
       const seen = decodeProjection('Pod', namespace, pod.metadata.name, item['o']);
@@ -292,5 +294,3 @@ export function monitor(
     lateRemovals: () => lateRemovals,
   };
 }
-
-const firstIncarnation = versionOf(1, '0').slice(0, 6);

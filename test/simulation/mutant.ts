@@ -1,6 +1,7 @@
 /** The form of a deliberate bug, and the world that most of them are let loose in. */
 import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { Pods } from '#shared/pods/namespace-pods.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
@@ -8,6 +9,7 @@ import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 import type { SetProfile } from './clusterset/draw.ts';
 import type { Profile } from './profile.ts';
+import type { Message } from './queue.ts';
 import type { WorldState } from './world-state.ts';
 
 export interface Mutant {
@@ -23,6 +25,10 @@ export interface Mutant {
   /** Changes a worker's reads of pods. */
   readonly pods?: (pods: Pods) => Pods;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
+  /** Changes the Nodes that a worker keeps. */
+  readonly nodes?: (nodes: SyncDeps['nodes']) => SyncDeps['nodes'];
+  /** Changes when a message counts as sent. */
+  readonly sentAt?: (message: Message, nowMs: number) => number;
   /** A relay that takes turns, before it runs. */
   readonly turns?: (relay: Relay, election: Election) => void;
   readonly begin?: (world: WorldState) => void;

@@ -16,6 +16,7 @@ import type { Actor } from './actor.ts';
 import { setMutants } from './clusterset/mutants.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { explainMutants } from './explain-mutants.ts';
+import { faultMutants } from './fault-mutants.ts';
 import { largeTenant } from './large-tenant.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { optInMutants } from './opt-in/mutants.ts';
@@ -388,6 +389,7 @@ export const mutants: readonly Mutant[] = [
   ...optInMutants,
   ...setMutants,
   ...explainMutants,
+  ...faultMutants,
 ];
 
 /** Drops the lists of every relay except the first one. */

@@ -110,13 +110,13 @@ export class Operations {
       await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
-    // Events have the state as of a version, so they can arrive at any time.
-    for (const message of events.dead.splice(0)) events.add({ body: message.body });
+    // Events have the state as of a version, so they can arrive at any time. A heartbeat says that the relay lives now.
+    for (const { body } of events.dead.splice(0)) if (!body.includes('"type":"heartbeat"')) events.add({ body });
     if (!this.#world.isOver) return;
     for (const message of [...parked.messages.values()]) {
       // Many events in a short time use up the retries of a pod whose node is missing, or of a namespace that is gone, as they do upstream.
-      const due =
-        this.#world.profile.webhook || this.#world.profile.apiFailures > 0 || /Node \S+ Not Found|namespaces \S+ not found/.test(message.body);
+      const { webhook, apiFailures, culprit } = this.#world.profile;
+      const due = webhook || apiFailures > 0 || culprit !== 'none' || /Node \S+ Not Found|namespaces \S+ not found/.test(message.body);
       if (!due) this.#world.fail(`parked without a cause: ${message.body}`);
       parked.delete(message.id);
       void wake(message);

@@ -4,6 +4,8 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 import type { Actor, Flaw } from './actor.ts';
+import { apiFlaw } from './api-errors.ts';
+import type { Culprit } from './culprit.ts';
 import type { Profile } from './profile.ts';
 import type { Queue } from './queue.ts';
 import type { Random } from './random.ts';
@@ -16,16 +18,21 @@ export interface Faults {
   readonly outage: () => ClusterApiError | undefined;
   /** The service of whose Endpoints the API server refuses writes. */
   readonly refusedService: string | undefined;
+  /** The faults of one service alone (culprit.ts). */
+  readonly culprit?: Culprit | undefined;
   /** Left out: every kind is. */
   readonly isServed?: (kind: string) => boolean;
 }
 
+const refused: Flaw = { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
+
 export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
-  const flaw = (writes: boolean): Flaw | undefined => {
+  const flaw = (writes: boolean, pk = ''): Flaw | undefined => {
+    if (faults.culprit?.refuses(actor, pk)) return refused;
     if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
     if (writes && faults.random.chance(0.5))
       return { error: new Error('the answer of the table got lost'), when: faults.random.pick(['after', 'twice']) };
-    return { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
+    return refused;
   };
   const name = ({ pk, sk }: Key): string => `${pk} | ${sk}`;
   const text = (x: unknown): string => JSON.stringify(x, (_k, v: unknown) => (v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v));
@@ -36,7 +43,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         () => `get ${name(key)}`,
         12,
         () => table.get(key),
-        flaw(false),
+        flaw(false, key.pk),
       ),
     query: (pk, range) =>
       actor.call(
@@ -44,7 +51,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         () => `query ${pk} ${range ? text(range) : ''}`,
         15,
         () => table.query(pk, range),
-        flaw(false),
+        flaw(false, pk),
       ),
     put: (item, condition) =>
       actor.call(
@@ -52,7 +59,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         () => `put ${text(item)} IF ${text(condition)}`,
         12,
         () => table.put(item, condition),
-        flaw(true),
+        flaw(true, item.pk),
       ),
     update: (key, change, condition) =>
       actor.call(
@@ -60,7 +67,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         () => `update ${name(key)} ${text(change)} IF ${text(condition)}`,
         12,
         () => table.update(key, change, condition),
-        flaw(true),
+        flaw(true, key.pk),
       ),
     delete: (key, condition) =>
       actor.call(
@@ -68,7 +75,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
         () => `delete ${name(key)} IF ${text(condition)}`,
         12,
         () => table.delete(key, condition),
-        flaw(true),
+        flaw(true, key.pk),
       ),
     queryDirty: (partition, until, limit) =>
       actor.call(
@@ -125,8 +132,7 @@ export function apiPort(
     const down = faults.outage();
     if (down) return { error: down, when: 'before' };
     if (actor.lucky || !faults.random.chance(faults.profile.apiFailures)) return undefined;
-    const error = faults.random.pick(errors)();
-    return { error, when: writes && error.status === 0 && faults.random.chance(0.5) ? 'after' : 'before' };
+    return apiFlaw(faults.random, writes);
   };
   const call = <T>(what: () => string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
     const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
@@ -269,12 +275,3 @@ export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): 
     dryRunCreate: bounded(api.dryRunCreate) as ClusterApi['dryRunCreate'],
   };
 }
-
-const errors: readonly (() => ClusterApiError)[] = [
-  () => new ClusterApiError('connection reset', { status: 0 }),
-  () => new ClusterApiError('connection reset', { status: 0 }),
-  () => new ClusterApiError('timed out', { status: 0, reason: timedOut }),
-  () => new ClusterApiError('the object has been modified', { status: 409, reason: 'Conflict' }),
-  () => new ClusterApiError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 3 }),
-  () => new ClusterApiError('internal error', { status: 500, reason: 'InternalError' }),
-];

@@ -7,11 +7,12 @@ import type { Table } from '#shared/store/table.ts';
 import type { Fields, Log, Metrics } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
+import { CircuitWatch } from './circuit-watch.ts';
 import { maxPauseMs, maxStallMs } from './draw-limits.ts';
-import { boundedAnswers } from './large-tenant.ts';
 import { lyingQueue } from './lies.ts';
 import type { Mutant } from './mutant.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
+import { ReadsWatch } from './reads-watch.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
 export class Processes {
@@ -20,6 +21,8 @@ export class Processes {
   readonly surroundings: Surroundings;
   readonly faults: Faults;
   readonly #others: (id: string) => Processes;
+  readonly #circuits: CircuitWatch;
+  readonly #reads: ReadsWatch;
   #ids = 0;
 
   /** `others`: those of another cluster, where there are several. */
@@ -29,6 +32,8 @@ export class Processes {
     this.surroundings = surroundings;
     this.mutant = mutant;
     this.#others = others ?? (() => this);
+    this.#circuits = new CircuitWatch((what) => world.fail(what));
+    this.#reads = new ReadsWatch(world.table, world.profile, (what) => world.fail(what));
   }
 
   actor(role: string, options: ConstructorParameters<typeof Actor>[2] = {}): Actor {
@@ -49,6 +54,13 @@ export class Processes {
     return `${actor.name}/${this.#name(++this.#ids)}`;
   }
 
+  /** The clock of a new process. */
+  clock(): () => number {
+    const { random, profile, scheduler } = this.world;
+    const skewMs = profile.clocks.hubSkewMs > 0 ? random.between(-profile.clocks.hubSkewMs, profile.clocks.hubSkewMs) : 0;
+    return () => scheduler.now + skewMs;
+  }
+
   fate(calls: number): Fate | undefined {
     if (this.world.isOver) return undefined;
     const { random, profile } = this.world;
@@ -64,9 +76,9 @@ export class Processes {
   }
 
   table(actor: Actor): Table {
-    const port = tablePort(actor, this.world.monitor.witness(actor, this.world.table), this.faults);
+    const port = tablePort(actor, this.#circuits.table(actor, this.world.monitor.witness(actor, this.world.table)), this.faults);
     const mutated = this.mutant?.table?.(port, actor, this.world) ?? port;
-    return boundedAnswers(mutated, actor, this.world.profile, (what) => this.world.fail(what));
+    return this.#reads.table(actor, mutated);
   }
 
   queue(actor: Actor, name: QueueName): MessageQueue {
@@ -104,12 +116,13 @@ export class Processes {
       kind === 'Endpoints' ? name : (this.world.store.find(kind as ApiKind, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
     const port = apiPort(
       actor,
-      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, api, this.world.cluster)),
+      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.faults.culprit?.api(api) ?? api, this.world.cluster)),
       this.faults,
       this.world.monitor.writing,
       serviceOf,
     );
-    return this.mutant?.api?.(port, actor, this.world) ?? port;
+    const watched = this.#circuits.api(actor, port);
+    return this.mutant?.api?.(watched, actor, this.world) ?? watched;
   }
 
   readonly metricsPort: Metrics = { put: (name, value) => void this.world.metrics.set(name, (this.world.metrics.get(name) ?? 0) + value) };

@@ -7,6 +7,16 @@ import type { Random } from './random.ts';
 /** The one cluster's id. */
 export const cluster = 'c';
 
+export interface Clocks {
+  /** Lambda's are wrong by so much at most, either way, ms. */
+  readonly hubSkewMs: number;
+  /** Those of nodes may be wrong by minutes: how far the relays' are ahead, or behind, ms. */
+  readonly relayAheadMs: number;
+  readonly apiServerAheadMs: number;
+}
+
+export const rightClocks: Clocks = { hubSkewMs: 0, relayAheadMs: 0, apiServerAheadMs: 0 };
+
 /** The events of one world. Each kind of fault is on in some worlds and off in others, because faults hide each other. */
 export interface Profile {
   /** When the last fault and the last change happen, ms after the start. */
@@ -82,6 +92,15 @@ export interface Profile {
   readonly optInSwitches: number;
   /** `large`: one more namespace, whose objects are as large as an API server stores (large-tenant.ts). */
   readonly tenant: 'ordinary' | 'large';
+  /**
+   * All faults are those of one service (culprit.ts). `reads`, `writes`: every such call for its objects fails in the same way. `resets`: its Endpoints are
+   * refused, so that it is in a retry all the time, and connections of its other calls break now and then. `items`: the table refuses half of the calls for
+   * its records. `seldom`: the table refuses a call of a worker now and then, whosesoever it is.
+   */
+  readonly culprit: 'none' | 'reads' | 'writes' | 'resets' | 'items' | 'seldom';
+  readonly clocks: Clocks;
+  /** For so long ingest does not run, from the first lists on (long-outage.ts), ms. */
+  readonly ingestOutageMs: number;
   /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
   readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
@@ -115,6 +134,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
     // A circuit is open when the mode is switched.
     outageMs: profile.modeSwitches > 0 && apart.chance(0.4) ? apart.between(3_000, 40_000) : profile.outageMs,
     limits: drawLimits(apart, { ...profile, stalls, fatLabels }, profile.limits.relay.pageSize),
+    apiFailures: profile.apiFailures > 0 ? apart.pick([profile.apiFailures, 0.1]) : 0,
   };
   // An event of the lost history that comes after the next list stays until the list after that (docs/architecture.md, "Not guaranteed").
   const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
@@ -179,6 +199,9 @@ export const ordinary = {
   fatLabels: false,
   lies: 'never',
   tenant: 'ordinary',
+  culprit: 'none',
+  clocks: rightClocks,
+  ingestOutageMs: 0,
   awayMode: 'paused',
   awayMs: 15_000,
   optIn: 'off',

@@ -41,7 +41,7 @@ export class Relays {
     const actor = this.#processes.actor('relay');
     const source = watchSource(actor, this.#world.store, this.#processes.faults);
     const clock: Clock = {
-      now: () => this.#world.scheduler.now,
+      now: () => this.#world.scheduler.now + this.#world.profile.clocks.relayAheadMs,
       monotonic: () => this.#world.scheduler.now,
       random: () => this.#world.random.next(),
       after: (ms, callback) => {

@@ -28,7 +28,7 @@ export class Sweeps {
       cluster: async (meta: ClusterRecord) => processes.of(meta.id).clusterApi(actor, meta),
       metrics,
       log: processes.log(actor),
-      now: () => processes.world.scheduler.now,
+      now: processes.clock(),
       newId: () => processes.newId(actor),
       limits: processes.world.profile.limits,
       flush() {},
@@ -38,6 +38,7 @@ export class Sweeps {
       actor.trace(`sweep failed: ${String(e)}`);
       actor.hasFailed = true;
     });
+    actor.hasReturned = true;
     this.#underWay.delete(actor);
   }
 }

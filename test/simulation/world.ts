@@ -4,15 +4,19 @@ import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { beginsRebuilt, drawClocks } from './clocks.ts';
+import { Culprit, drawCulprit, firstListsMs } from './culprit.ts';
 import { Lambdas } from './lambdas.ts';
 import { drawTenant, isOfTenant, LargeTenant } from './large-tenant.ts';
 import { Life } from './life.ts';
 import { ListedThen } from './listed-then.ts';
+import { drawLongOutage } from './long-outage.ts';
 import { type Monitor, monitor } from './monitor.ts';
 import type { Mutant } from './mutant.ts';
 import { Operations } from './operations.ts';
@@ -23,6 +27,7 @@ import { WriterLimits } from './opt-in/writer-limits.ts';
 import type { Faults } from './ports.ts';
 import { Processes } from './processes.ts';
 import { cluster, drawProfile, modeOf, type Profile } from './profile.ts';
+import { Promptness } from './promptness.ts';
 import { type Message, Queue } from './queue.ts';
 import { Random } from './random.ts';
 import { Relays } from './relays.ts';
@@ -85,7 +90,9 @@ export class World implements WorldState {
     this.random = new Random(seed);
     const drawn = drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined);
     const optIn = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined) };
-    this.profile = { ...optIn, ...drawTenant(seed, optIn, mutant !== undefined), ...mutant?.profile };
+    const calm = mutant !== undefined;
+    const blamed = { ...optIn, ...drawTenant(seed, optIn, calm), ...drawCulprit(seed, calm), ...drawLongOutage(seed, calm) };
+    this.profile = { ...blamed, clocks: drawClocks(seed, blamed, calm), ...mutant?.profile };
     this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
@@ -95,7 +102,11 @@ export class World implements WorldState {
       trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
     this.#trace = said;
     let uids = 0;
-    this.store = new Store({ now: () => scheduler.now, uid: () => `uid-${++uids}`, suffix: () => (++uids).toString(36).padStart(5, 'x') });
+    this.store = new Store({
+      now: () => scheduler.now + profile.clocks.apiServerAheadMs,
+      uid: () => `uid-${++uids}`,
+      suffix: () => (++uids).toString(36).padStart(5, 'x'),
+    });
     const world = this;
     const faults: Faults = {
       profile,
@@ -105,6 +116,8 @@ export class World implements WorldState {
       get refusedService() {
         return world.#refusedService;
       },
+      culprit:
+        profile.culprit === 'none' ? undefined : new Culprit(profile.culprit, seed, () => !this.isOver && scheduler.now > startAt + firstListsMs),
     };
     const { runs } = profile.limits;
     const queue = (name: QueueName, visibilityMs: number, maxReceives: number): Queue =>
@@ -135,13 +148,14 @@ export class World implements WorldState {
       () => this.wentBackAt,
       (namespace, service) => this.listedThen.wrote(namespace, service),
     );
+    new Promptness({ store: this.store, scheduler, profile, isRestless: this.monitor.isRestless, fail: (what) => this.fail(what) });
     this.writerLimits = new WriterLimits(
       this.store,
       profile,
       () => scheduler.now,
       (what) => this.fail(what),
     );
-    this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said }, mutant);
+    this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) }, mutant);
     this.#relays = new Relays(this.#processes);
     this.#sweeps = new Sweeps(this.#processes);
   }
@@ -159,20 +173,11 @@ export class World implements WorldState {
   async liveThroughFaults(): Promise<void> {
     const { scheduler, random, profile } = this;
     this.tell('world', `seed ${this.seed}: ${JSON.stringify(profile)}`);
-    await registerCluster(
-      this.table,
-      {
-        id: cluster,
-        mode: modeOf(profile),
-        ...(profile.optIn !== 'off' && { optIn: profile.optIn }),
-        settings: {
-          batchPeriodSeconds: profile.batchPeriodSeconds,
-          maxEndpointsPerSlice: profile.maxEndpointsPerSlice,
-          ...(!profile.cleanup && { optIn: { cleanup: false } }),
-        },
-      },
-      startAt,
-    );
+    await this.#register();
+    if (beginsRebuilt(profile)) {
+      await drainCluster(this.table, cluster, startAt);
+      await this.#register();
+    }
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
     const tenant = profile.tenant === 'large' ? new LargeTenant(this.store, new Random(this.seed + 0x7e4b), scheduler, profile) : undefined;
@@ -209,6 +214,13 @@ export class World implements WorldState {
     if (!profile.standby && this.#relays.all.length > 1) this.#relays.kill(random.pick(this.#relays.all));
     for (const q of [this.queues.events, this.queues.syncs])
       for (const m of q.messages.values()) this.prescribedUntil = Math.max(this.prescribedUntil, m.visibleAt);
+  }
+
+  async #register(): Promise<void> {
+    const { optIn, batchPeriodSeconds, maxEndpointsPerSlice, cleanup } = this.profile;
+    const settings = { batchPeriodSeconds, maxEndpointsPerSlice, ...(!cleanup && { optIn: { cleanup } }) };
+    const registration = { id: cluster, mode: modeOf(this.profile), ...(optIn !== 'off' && { optIn }), settings };
+    await registerCluster(this.table, registration, startAt);
   }
 
   #beginOptIn(): People | undefined {

@@ -1,0 +1,20 @@
+/** A clock for each process, and one for the API server: none is exactly right. It is drawn separately, so other worlds keep their seeds. */
+import { maxCallMs } from './draw-limits.ts';
+import { type Clocks, type Profile, rightClocks } from './profile.ts';
+import { Random } from './random.ts';
+
+/** The history of the cluster begins with a rebuild: by the relay's clock, what happens next may have happened before it. */
+export const beginsRebuilt = ({ clocks, goesBack }: Profile): boolean => clocks.relayAheadMs !== 0 && goesBack !== 'never';
+
+const share = 0.3;
+
+/** `calm`: all are right, unless a mutant asks for others. */
+export function drawClocks(seed: number, profile: Profile, calm: boolean): Clocks {
+  const random = new Random(seed + 0xc10c);
+  if (calm || !random.chance(share)) return rightClocks;
+  const minutes = (): number => random.pick([-1, 1]) * random.between(60_000, 600_000);
+  return { hubSkewMs: Math.floor(mostSkewMs(profile) / 2), relayAheadMs: random.pick([0, minutes()]), apiServerAheadMs: random.pick([0, minutes()]) };
+}
+
+/** Two workers are apart by no more than a lease is longer than a run with its last call. */
+const mostSkewMs = ({ limits: { sync, runs }, stalls }: Profile): number => Math.max(0, sync.leaseMs - runs.syncMs - maxCallMs(stalls));

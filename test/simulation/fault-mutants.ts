@@ -1,0 +1,139 @@
+/** Deliberate bugs by which a fault of one service, call or clock costs others something, or takes longer than it has to. */
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { Actor } from './actor.ts';
+import { culpritWorld } from './culprit.ts';
+import { ordinaryLimits } from './draw-limits.ts';
+import { largeTenant } from './large-tenant.ts';
+import { longOutage } from './long-outage.ts';
+import { crashing, type Mutant } from './mutant.ts';
+import { rightClocks } from './profile.ts';
+import { Random } from './random.ts';
+
+export const faultMutants: readonly Mutant[] = [
+  {
+    name: 'a read that the server fails opens the circuit without a probe',
+    seeds: [12, 9, 4],
+    profile: culpritWorld('reads', 100_000),
+    api: unasked(({ status }) => status >= 500),
+  },
+  {
+    name: 'a connection that breaks opens the circuit without a probe',
+    seeds: [2, 3, 4],
+    profile: culpritWorld('resets', 100_000),
+    api: unasked(({ status }) => status === 0),
+  },
+  {
+    name: 'a work item that the table refuses holds back the wake-ups of its batch',
+    seeds: [21, 15, 3],
+    profile: culpritWorld('items', 100_000),
+    ...allOrNothing(),
+  },
+  {
+    name: 'a report of the relay’s clock is believed unasked',
+    seeds: [4, 1, 3],
+    profile: { ...crashing, crashes: 0, goesBack: 'restored', changes: 40, clocks: { ...rightClocks, relayAheadMs: -300_000 } },
+    api: (api, { name }) => ({
+      ...api,
+      // As if the cluster were where the hub knows it to be.
+      list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
+        const list = await (api.list as (...args: unknown[]) => Promise<object>)(kind, ...more);
+        return (name.startsWith('sweep-') ? { ...list, resourceVersion: '999999999' } : list) as never;
+      },
+    }),
+  },
+  {
+    name: 'first lists are forgotten after an hour',
+    seeds: [3, 2, 5],
+    profile: longOutage(new Random(1)),
+    table: (table, _, { scheduler }) => ({
+      ...table,
+      update: (key, change, condition) =>
+        table.update(key, change.set?.['ttl'] ? { ...change, set: { ...change.set, ttl: inAnHour(scheduler.now) } } : change, condition),
+    }),
+  },
+  {
+    name: 'a walk over services reads their texts',
+    seeds: [9, 10, 3],
+    profile: { ...crashing, crashes: 0, modeSwitches: 2, ...largeTenant(ordinaryLimits, 200_000) },
+    table: (table) => ({
+      ...table,
+      query: (pk, { only, ...range } = {}) => table.query(pk, pk.includes('#SVC#') ? range : { ...range, ...(only && { only }) }),
+    }),
+  },
+  {
+    name: 'a run that throws keeps its lease',
+    seeds: [13, 12, 15],
+    profile: culpritWorld('seldom', 150_000),
+    table: (table) => ({
+      ...table,
+      update: async (key, change, condition) => (Object.keys(change.set ?? {}).join() === 'until' ? undefined : table.update(key, change, condition)),
+    }),
+  },
+  {
+    name: 'a refused write is made again after its run',
+    seeds: [6, 5, 2],
+    profile: { ...crashing, crashes: 0, refusals: 0.02 },
+    table: (table, actor) => ({
+      ...table,
+      put: (item, condition) =>
+        table.put(item, condition).catch((error: unknown) => {
+          actor.later(3_000, () => void table.put(item, condition).catch(() => {}));
+          throw error;
+        }),
+    }),
+  },
+  {
+    name: 'each run reads the Nodes for itself',
+    seeds: [3, 4, 2],
+    profile: { ...crashing, crashes: 0, changes: 60 },
+    nodes: (): SyncDeps['nodes'] => Object.assign(new Map(), { get: () => undefined }),
+  },
+];
+
+const inAnHour = (nowMs: number): number => Math.floor(nowMs / 1000) + 3600;
+
+/** A failed call of an object counts as the answer to the question for the identity. */
+function unasked(isOf: (error: ClusterApiError) => boolean): NonNullable<Mutant['api']> {
+  const failed = new WeakMap<Actor, ClusterApiError>();
+  return (api, actor) => {
+    const noted =
+      <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
+        try {
+          return await call(...args);
+        } catch (error) {
+          if (error instanceof ClusterApiError && isOf(error)) failed.set(actor, error);
+          throw error;
+        }
+      };
+    return {
+      ...api,
+      get: noted(api.get) as ClusterApi['get'],
+      list: noted(api.list) as ClusterApi['list'],
+      replace: noted(api.replace) as ClusterApi['replace'],
+      create: noted(api.create) as ClusterApi['create'],
+      identity: async () => {
+        const error = failed.get(actor);
+        if (error) throw error;
+        return api.identity();
+      },
+    };
+  };
+}
+
+function allOrNothing(): Pick<Mutant, 'table' | 'queue'> {
+  const refused = new WeakSet<Actor>();
+  return {
+    table: (table, actor) => ({
+      ...table,
+      update: (key, change, condition) =>
+        table.update(key, change, condition).catch((error: unknown) => {
+          if (actor.name.startsWith('ingest-') && key.pk.includes('#WORK#')) refused.add(actor);
+          throw error;
+        }),
+    }),
+    queue: (queue, name, actor) => (name === 'syncs' ? { send: async (messages) => (refused.has(actor) ? undefined : queue.send(messages)) } : queue),
+  };
+}
