@@ -1,8 +1,13 @@
 /** All Nodes of a cluster are one partition of the table, and a change of one of them concerns every Service. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { nodesOf } from '#functions/sync/state/inputs.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, smallCluster } from '#test/support/small-cluster.ts';
+import { memoryTable } from '#test/support/table-memory.ts';
 
 const otherNode = { ...node, metadata: { ...node.metadata, name: 'node-b', uid: 'n-b' } };
 const names = Array.from({ length: 10 }, (_, i) => i);
@@ -55,4 +60,21 @@ it('a read of the Nodes that the table refuses is made again by the next run', a
   await pass(20);
   expect(reads.begun()).toBeGreaterThan(1);
   expect(unready(world)).toBe(10);
+});
+
+it('a run whose record of the cluster is older than the kept Nodes reads none, and leaves these to the runs after it', async () => {
+  const table = memoryTable();
+  let reads = 0;
+  const query = async (...args: Parameters<typeof table.query>) => {
+    reads++;
+    return table.query(...args);
+  };
+  const deps = { table: { ...table, query }, nodes: new Map(), limits: defaultLimits } as unknown as SyncDeps;
+  const as = (nodesVersion: number, cacheEpoch = '1 of 0') => nodesOf(deps, { id: cluster, nodesVersion, cacheEpoch } as ClusterRecord);
+  await as(2);
+  for (const version of [3, 2, 3]) await as(version);
+  expect(reads).toBe(2);
+  // The versions of a cluster that was registered again are others.
+  await as(2, '2 of 0');
+  expect(reads).toBe(3);
 });

@@ -137,11 +137,12 @@ export const selected = (pods: readonly ProjectedPod[], selector: { readonly [ke
 
 /**
  * The version is in the cluster's record, which is read before. It rises after each write of a node, so nodes whose read began at this version are never
- * older. Runs at the same version share a read: all Nodes of a cluster are in one partition, and a change of one Node concerns every service of a batch.
+ * older. Runs at the same version or an older one share a read: all Nodes of a cluster are in one partition, and a change of one Node concerns every service
+ * of a batch.
  */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
   const kept = deps.nodes.get(cluster.id);
-  if (kept?.version === cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept.read;
+  if (kept && kept.version >= cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept.read;
   const begun: KeptNodes = { scope: cluster.cacheEpoch, version: cluster.nodesVersion, read: readNodes(deps, cluster.id), count: 0 };
   deps.nodes.set(cluster.id, begun);
   try {
