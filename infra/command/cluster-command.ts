@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import type { SwitchValues } from '#infra/cli/cluster-switches.ts';
-import type { SetSwitchOptions } from '#infra/cli/clusterset-member.ts';
-import type { Hub } from '#infra/cli/connect-hub.ts';
-import type { ImportsOptions } from '#infra/cli/imports-switch.ts';
-import type { OptInOptions } from '#infra/cli/opt-in-switch.ts';
+import type { SwitchValues } from '#infra/cli/act/cluster-switches.ts';
+import type { SetSwitchOptions } from '#infra/cli/act/clusterset-member.ts';
+import type { ImportsOptions } from '#infra/cli/act/imports-switch.ts';
+import type { OptInOptions } from '#infra/cli/act/opt-in-switch.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
@@ -37,7 +37,7 @@ const list = (): Command =>
     .description('mode, relay and differences')
     .option('-w, --watch', 'prints again at each change')
     .action(async ({ watch, ...choice }: Chosen & { readonly watch?: boolean }) => {
-      const [{ listOfClusters }, { follow }] = await Promise.all([import('#infra/cli/cluster-list.ts'), import('#infra/cli/follow.ts')]);
+      const [{ listOfClusters }, { follow }] = await Promise.all([import('#infra/cli/ask/cluster-list.ts'), import('#infra/cli/terminal/follow.ts')]);
       const print = listOfClusters(await hubOf(choice), printingOf(choice));
       if (watch) await follow(print);
       else await print();
@@ -49,7 +49,10 @@ const audit = (): Command =>
     .argument('[cluster]', 'of this cluster alone')
     .option('--all', 'of every cluster (default without a cluster)')
     .action(async (chosen: string | undefined, { all = chosen === undefined, ...choice }: Chosen) => {
-      const [{ listOfAudit }, { chosenClusters }] = await Promise.all([import('#infra/cli/cluster-list.ts'), import('#infra/cli/connect-hub.ts')]);
+      const [{ listOfAudit }, { chosenClusters }] = await Promise.all([
+        import('#infra/cli/ask/cluster-list.ts'),
+        import('#infra/cli/hub/connect-hub.ts'),
+      ]);
       const hub = await hubOf(choice);
       await listOfAudit(hub, await chosenClusters(hub.table, chosen, all), printingOf(choice));
     });
@@ -61,7 +64,7 @@ const switching = (verb: 'pause' | 'shadow' | 'active', description: string): Co
   forClusters(verb, description)
     .option('--reason <text>', 'for the audit record')
     .action(async (chosen: string | undefined, values: SwitchValues & HubChoice) => {
-      const { switchClusters } = await import('#infra/cli/cluster-switches.ts');
+      const { switchClusters } = await import('#infra/cli/act/cluster-switches.ts');
       await switchClusters(named(verb, await hubOf(values)), verb, chosen, values);
     });
 
@@ -88,8 +91,8 @@ const optIn = (): Command =>
     .action(
       async (id: string | undefined, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
         const [{ optInCommand }, { wakeServices }] = await Promise.all([
-          import('#infra/cli/opt-in-switch.ts'),
-          import('#infra/cli/cluster-switches.ts'),
+          import('#infra/cli/act/opt-in-switch.ts'),
+          import('#infra/cli/act/cluster-switches.ts'),
         ]);
         const hub = await hubOf({ ...(table && { table }), ...(chosen && { hub: chosen }) });
         await optInCommand(hub, { ...values, id, optIn: mode }, (cluster) => wakeServices(hub, cluster));
@@ -113,8 +116,8 @@ const imports = (): Command =>
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
     .action(async (id: string | undefined, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
       const [{ importsCommand }, { wakeServices }] = await Promise.all([
-        import('#infra/cli/imports-switch.ts'),
-        import('#infra/cli/cluster-switches.ts'),
+        import('#infra/cli/act/imports-switch.ts'),
+        import('#infra/cli/act/cluster-switches.ts'),
       ]);
       const hub = await hubOf(values);
       await importsCommand(hub, { ...values, id, imports: mode }, (cluster) => wakeServices(hub, cluster));
@@ -127,8 +130,8 @@ const exports = (): Command =>
     .argument('[namespaces]', 'all, none, or names with "," between them')
     .action(async (id: string | undefined, namespaces: string | undefined, values: SetValues) => {
       const [{ exportsCommand }, { wakeServices }] = await Promise.all([
-        import('#infra/cli/exports-switch.ts'),
-        import('#infra/cli/cluster-switches.ts'),
+        import('#infra/cli/act/exports-switch.ts'),
+        import('#infra/cli/act/cluster-switches.ts'),
       ]);
       const hub = await hubOf(values);
       await exportsCommand(hub, { ...values, id, exports: namespaces }, (cluster) => wakeServices(hub, cluster));
@@ -139,7 +142,10 @@ const register = (): Command =>
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
     .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
     .action(async (chosen: string | undefined, { all = false, clusters, outputs, ...choice }: Chosen & { clusters: string; outputs: string }) => {
-      const [{ register: registerAgain }, { say }] = await Promise.all([import('#infra/cli/register.ts'), import('#infra/cli/printable.ts')]);
+      const [{ register: registerAgain }, { say }] = await Promise.all([
+        import('#infra/cli/act/register.ts'),
+        import('#infra/cli/terminal/printable.ts'),
+      ]);
       const hub = named('register', await hubOf(choice));
       await registerAgain(hub, { files: { clusters, outputs }, chosen, all, who: userInfo().username, say });
     });
@@ -147,10 +153,10 @@ const register = (): Command =>
 const rebuild = (): Command =>
   forClusters('rebuild', 'empties and refills its records').action(async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
     const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }, { restartLocalRelay }] = await Promise.all([
-      import('#infra/cli/rebuild.ts'),
-      import('#infra/cli/connect-hub.ts'),
-      import('#infra/cli/printable.ts'),
-      import('#infra/cli/restart-local-relay.ts'),
+      import('#infra/cli/act/rebuild.ts'),
+      import('#infra/cli/hub/connect-hub.ts'),
+      import('#infra/cli/terminal/printable.ts'),
+      import('#infra/cli/hub/restart-local-relay.ts'),
     ]);
     const { table, now, consoleUrl } = named('rebuild', await hubOf(choice));
     const restartRelay = consoleUrl === undefined ? undefined : (id: string) => restartLocalRelay(consoleUrl, id);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { counted } from '#infra/cli/counted.ts';
+import { counted } from '#infra/cli/terminal/counted.ts';
 import type { Config } from '#infra/config/config.ts';
 
 interface CheckOptions {
@@ -24,9 +24,9 @@ const init = (): Command =>
     .option('--eks <name>', "an EKS cluster, whose API server's address and authority AWS is asked for")
     .option('--region <name>', "of the EKS cluster; the credentials' by default")
     .action(async (cluster: string, { eks, region }: { readonly eks?: string; readonly region?: string }) => {
-      const { initApp } = await import('#infra/cli/init-app.ts');
-      const { awsCli } = await import('#infra/cli/aws-cli.ts');
-      const { describeEks } = await import('#infra/cli/eks-cluster.ts');
+      const { initApp } = await import('#infra/cli/act/init-app.ts');
+      const { awsCli } = await import('#infra/cli/account/aws-cli.ts');
+      const { describeEks } = await import('#infra/cli/account/eks-cluster.ts');
       for (const line of initApp(process.cwd(), cluster, eks ? await describeEks(awsCli, eks, region) : undefined)) console.log(line);
     });
 
@@ -53,14 +53,14 @@ const check = (): Command =>
     });
 
 async function printPolicy(config: Config): Promise<void> {
-  const { accountPolicy } = await import('#infra/cli/account-check.ts');
+  const { accountPolicy } = await import('#infra/cli/account/account-check.ts');
   console.log(JSON.stringify(accountPolicy(config), null, 2));
 }
 
 /** The exit code is 1 if an answer is wrong. */
 async function askAccount(config: Config, json: boolean): Promise<void> {
-  const { checkAccount, findingLines, reachApi } = await import('#infra/cli/account-check.ts');
-  const { awsCli } = await import('#infra/cli/aws-cli.ts');
+  const { checkAccount, findingLines, reachApi } = await import('#infra/cli/account/account-check.ts');
+  const { awsCli } = await import('#infra/cli/account/aws-cli.ts');
   const findings = await checkAccount({ aws: awsCli, reach: reachApi, now: Date.now }, config);
   console.log(json ? JSON.stringify(findings, null, 2) : findings.flatMap(findingLines).join('\n'));
   if (findings.some(({ verdict }) => verdict === 'wrong')) process.exitCode = 1;

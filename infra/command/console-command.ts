@@ -28,7 +28,7 @@ Examples:
       const print = (url: string): void => console.log(json ? JSON.stringify({ url }) : url);
       if (table) await serve(table, { hubName, port, print });
       else {
-        const { localAddresses } = await import('#infra/cli/connect-hub.ts');
+        const { localAddresses } = await import('#infra/cli/hub/connect-hub.ts');
         print(localAddresses(hub || undefined).consoleUrl);
       }
     });

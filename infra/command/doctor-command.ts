@@ -12,10 +12,10 @@ export const doctorCommand = (): Command =>
     .addHelpText('after', '\nExamples:\n  $ fleet-endpoints doctor --table NAME\n  $ fleet-endpoints doctor -o json')
     .action(async (chosen: HubChoice & OutputChoice) => {
       const [{ examine, pageOf }, { callerArn }, { findingLines }, { linesAsData, printLines }] = await Promise.all([
-        import('#infra/cli/doctor.ts'),
-        import('#infra/cli/caller.ts'),
-        import('#infra/cli/account-check.ts'),
-        import('#infra/cli/print-answer.ts'),
+        import('#infra/cli/ask/doctor.ts'),
+        import('#infra/cli/account/caller.ts'),
+        import('#infra/cli/account/account-check.ts'),
+        import('#infra/cli/terminal/print-answer.ts'),
       ]);
       const findings = await examine({
         hub: await hubOf(chosen),

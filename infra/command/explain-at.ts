@@ -1,9 +1,9 @@
 /** `explain --at`: the addresses of a service at a past time. */
-import { addressesData } from '#infra/cli/history-data.ts';
-import { explainThen } from '#infra/cli/history-service.ts';
-import { ofPod, thenLines } from '#infra/cli/history-text.ts';
-import { type Line, linesAsData, type OutputFormat } from '#infra/cli/print-answer.ts';
-import { timeMs } from '#infra/cli/when.ts';
+import { addressesData } from '#infra/cli/ask/history-data.ts';
+import { explainThen } from '#infra/cli/ask/history-service.ts';
+import { ofPod, thenLines } from '#infra/cli/ask/history-text.ts';
+import { type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
+import { timeMs } from '#infra/cli/terminal/when.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 import { listOf, serviceOf, withService } from './service-argument.ts';
@@ -34,16 +34,16 @@ Examples:
       const list = await listOf(table, chosen, service, options);
       if (list) {
         if (options.at !== undefined || options.watch) throw new UsageError('--at and --watch need a service: CLUSTER NAMESPACE/SERVICE');
-        const { serviceListLines } = await import('#infra/cli/service-list.ts');
-        const { printLines } = await import('#infra/cli/print-answer.ts');
+        const { serviceListLines } = await import('#infra/cli/ask/service-list.ts');
+        const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
         return printLines(await serviceListLines(table, { ...list, isNotReadyOnly: options.notReady === true, format }), printing);
       }
       const [{ explainWithInput }, { explanationData }, { explanationLines }, { follow }, { linesAsData, printLines }] = await Promise.all([
-        import('#infra/cli/explain-service.ts'),
-        import('#infra/cli/explanation-data.ts'),
-        import('#infra/cli/explain-text.ts'),
-        import('#infra/cli/follow.ts'),
-        import('#infra/cli/print-answer.ts'),
+        import('#infra/cli/ask/explain-service.ts'),
+        import('#infra/cli/ask/explanation-data.ts'),
+        import('#infra/cli/ask/explain-text.ts'),
+        import('#infra/cli/terminal/follow.ts'),
+        import('#infra/cli/terminal/print-answer.ts'),
       ]);
       const key = await serviceOf(table, chosen, service, options.namespace);
       if (options.at !== undefined) {

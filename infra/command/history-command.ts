@@ -29,12 +29,12 @@ Examples:
     .action(async (chosen: string | undefined, service: string | undefined, options: Chosen) => {
       const [{ toldHistory }, { historyData, runData }, { historyLines, runLines }, { follow }, { linesAsData, printLines }, { spanMs }] =
         await Promise.all([
-          import('#infra/cli/history-service.ts'),
-          import('#infra/cli/history-data.ts'),
-          import('#infra/cli/history-text.ts'),
-          import('#infra/cli/follow.ts'),
-          import('#infra/cli/print-answer.ts'),
-          import('#infra/cli/when.ts'),
+          import('#infra/cli/ask/history-service.ts'),
+          import('#infra/cli/ask/history-data.ts'),
+          import('#infra/cli/ask/history-text.ts'),
+          import('#infra/cli/terminal/follow.ts'),
+          import('#infra/cli/terminal/print-answer.ts'),
+          import('#infra/cli/terminal/when.ts'),
         ]);
       const spanOfMs = options.since === undefined ? undefined : spanMs('--since', options.since);
       const { table, now } = await hubOf(options);

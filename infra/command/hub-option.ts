@@ -12,7 +12,7 @@ export const withHub = (command: Command): Command =>
     .addOption(new Option('--table <name>', 'a deployed hub, by its table').env(hubEnv.tableName))
     .addOption(new Option('--hub <name>', 'a local run, by folder name or process id').env('HUB'));
 
-export async function hubOf({ table, hub }: HubChoice): Promise<import('#infra/cli/connect-hub.ts').Hub> {
-  const { connectHub } = await import('#infra/cli/connect-hub.ts');
+export async function hubOf({ table, hub }: HubChoice): Promise<import('#infra/cli/hub/connect-hub.ts').Hub> {
+  const { connectHub } = await import('#infra/cli/hub/connect-hub.ts');
   return connectHub({ ...(table && { [hubEnv.tableName]: table }), HUB: hub || undefined });
 }

@@ -27,8 +27,8 @@ const check = (): Command =>
     .addHelpText('after', '\nExamples:\n  $ fleet-endpoints opt-in check demo-1 shop/web\n  $ kubectl endpoints opt-in check svc/web -n shop')
     .action(async (chosen: string | undefined, service: string | undefined, options: Chosen) => {
       const [{ checkLines, checkOptIn }, { linesAsData, printLines }] = await Promise.all([
-        import('#infra/cli/opt-in-check.ts'),
-        import('#infra/cli/print-answer.ts'),
+        import('#infra/cli/ask/opt-in/opt-in-check.ts'),
+        import('#infra/cli/terminal/print-answer.ts'),
       ]);
       const hub = await hubOf(options);
       const found = await checkOptIn(hub, await serviceOf(hub.table, chosen, service, options.namespace), options.context);

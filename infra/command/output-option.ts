@@ -1,6 +1,6 @@
 /** The options of commands that print an answer: its format, its colours and its times. */
 import { type Command, Option } from 'commander';
-import type { OutputFormat, Printing } from '#infra/cli/print-answer.ts';
+import type { OutputFormat, Printing } from '#infra/cli/terminal/print-answer.ts';
 
 export interface OutputChoice {
   readonly output?: OutputFormat;

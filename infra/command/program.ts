@@ -1,9 +1,9 @@
 /** The command-line program, from its arguments to the exit code. A command's code is loaded when the command runs, so help and mistakes are answered at once. */
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError, Help } from 'commander';
-import { wrapped } from '#infra/cli/line-wrap.ts';
-import { printable } from '#infra/cli/printable.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { wrapped } from '#infra/cli/terminal/line-wrap.ts';
+import { printable } from '#infra/cli/terminal/printable.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { installation, packageName } from '#infra/installation.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { configCommand } from './config-command.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { RedriveValues } from '#infra/cli/redrive-all.ts';
+import type { RedriveValues } from '#infra/cli/act/redrive-all.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 
 export const redriveCommand = (): Command =>
@@ -18,6 +18,6 @@ Examples:
   $ fleet-endpoints redrive shop-prod --run`,
     )
     .action(async (cluster: string | undefined, options: HubChoice & RedriveValues) => {
-      const { redriveAll } = await import('#infra/cli/redrive-all.ts');
+      const { redriveAll } = await import('#infra/cli/act/redrive-all.ts');
       await redriveAll(await hubOf(options), cluster, options);
     });

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ManifestValues } from '#infra/cli/relay-install.ts';
+import type { ManifestValues } from '#infra/cli/act/relay-install.ts';
 
 export const relayCommand = (): Command =>
   new Command('relay')
@@ -22,13 +22,13 @@ const manifest = (): Command =>
   ofCluster('manifest', 'prints YAML for kubectl apply --server-side -f -')
     .option('--quick-start', 'instead: the program in a ConfigMap, on a stock Node image')
     .action(async (cluster: string, values: ManifestValues) => {
-      const { manifestText } = await import('#infra/cli/relay-install.ts');
+      const { manifestText } = await import('#infra/cli/act/relay-install.ts');
       process.stdout.write(manifestText(cluster, values));
     });
 
 const values = (): Command =>
   ofCluster('values', 'prints the values of a cluster for the Helm chart').action(async (cluster: string, given: ManifestValues) => {
-    const { chartValuesText } = await import('#infra/cli/relay-install.ts');
+    const { chartValuesText } = await import('#infra/cli/act/relay-install.ts');
     process.stdout.write(chartValuesText(cluster, given));
   });
 
@@ -48,7 +48,7 @@ const chart = (): Command =>
     .description('writes the Helm chart')
     .argument('[folder]', 'where to', 'fleet-endpoints-relay')
     .action(async (folder: string) => {
-      const { writeChart } = await import('#infra/cli/relay-install.ts');
+      const { writeChart } = await import('#infra/cli/act/relay-install.ts');
       writeChart(folder);
       console.error(`wrote the chart into ${folder}`);
     });

@@ -1,6 +1,6 @@
 /** The arguments of the commands about one service: CLUSTER NAMESPACE/SERVICE, or CLUSTER SERVICE with -n NAMESPACE. */
 import type { Command } from 'commander';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 
@@ -18,9 +18,9 @@ export async function serviceOf(table: Table, chosen: string | undefined, servic
   const alone = service === undefined && chosen !== undefined ? serviceName(chosen, namespace) : undefined;
   if (alone && !(await listClusters(table)).includes(chosen as string)) return { cluster: await ofContext(table), ...alone };
   const [{ chosenClusters }, { listServices }, { thereAre }] = await Promise.all([
-    import('#infra/cli/connect-hub.ts'),
-    import('#infra/cli/list-services.ts'),
-    import('#infra/cli/unknown-service.ts'),
+    import('#infra/cli/hub/connect-hub.ts'),
+    import('#infra/cli/ask/list-services.ts'),
+    import('#infra/cli/terminal/counted.ts'),
   ]);
   const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));
   const found = serviceName(service ?? '', namespace);
@@ -44,7 +44,7 @@ export async function listOf(table: Table, chosen: string | undefined, service: 
   if (service !== undefined || (!allNamespaces && namespace === undefined)) return undefined;
   // An unknown name before -n is a service, and kubectl's context chooses its cluster.
   if (!allNamespaces && chosen !== undefined && !(await listClusters(table)).includes(chosen)) return undefined;
-  const { chosenClusters } = await import('#infra/cli/connect-hub.ts');
+  const { chosenClusters } = await import('#infra/cli/hub/connect-hub.ts');
   const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));
   return { cluster, namespace };
 }
@@ -52,7 +52,7 @@ export async function listOf(table: Table, chosen: string | undefined, service: 
 const listClusters = async (table: Table): Promise<readonly string[]> => (await import('#shared/clusters/record.ts')).listClusters(table);
 
 const ofContext = async (table: Table): Promise<string> =>
-  (await import('#infra/cli/kubectl-context.ts')).clusterOfContext(await listClusters(table));
+  (await import('#infra/cli/hub/kubectl-context.ts')).clusterOfContext(await listClusters(table));
 
 function serviceName(service: string, namespace: string | undefined): Pick<ServiceKey, 'namespace' | 'name'> | undefined {
   if (namespace !== undefined) {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, Option } from 'commander';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
 import { importsChoices } from '#shared/contract/clusterset-settings.ts';

@@ -1,12 +1,12 @@
 /** Types of the console's API, for server and page. */
 
-import type { ImporterState, SourceStateName } from '#infra/explain/explanation.ts';
-import type { Told } from '#infra/history/sentences.ts';
+import type { ImporterState, SourceStateName } from '#infra/cli/ask/explain/explanation.ts';
+import type { Told } from '#infra/cli/ask/history/sentences.ts';
 import type { Dashboard } from '#infra/monitoring/dashboards.ts';
 
-export type { ServiceEntry } from '#infra/cli/service-entry.ts';
-export type { Told } from '#infra/history/sentences.ts';
-export type { AddressThen, GoneThen, Then } from '#infra/history/then.ts';
+export type { Told } from '#infra/cli/ask/history/sentences.ts';
+export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
+export type { ServiceEntry } from '#infra/cli/ask/service-entry.ts';
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];

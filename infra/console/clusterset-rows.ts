@@ -1,8 +1,8 @@
 /** Rows of the console for each exported name and each member of a set, from the members' records. */
 
-import { exportsText } from '#infra/explain/facts.ts';
-import { importerStanding } from '#infra/explain/importer-standing.ts';
-import { sourceStanding } from '#infra/explain/source-standing.ts';
+import { exportsText } from '#infra/cli/ask/explain/facts.ts';
+import { importerStanding } from '#infra/cli/ask/explain/importer-standing.ts';
+import { sourceStanding } from '#infra/cli/ask/explain/source-standing.ts';
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';

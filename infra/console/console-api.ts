@@ -1,9 +1,9 @@
 /** The console's API: JSON for its page. */
-import { explain } from '#infra/cli/explain-service.ts';
-import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
-import { serviceRows } from '#infra/cli/service-rows.ts';
-import { thereAre } from '#infra/cli/unknown-service.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
+import { serviceRows } from '#infra/cli/ask/service-rows.ts';
+import { thereAre } from '#infra/cli/terminal/counted.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';

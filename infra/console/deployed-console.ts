@@ -1,7 +1,7 @@
 /** The console of a deployed hub: the page of a local run, with data of the table and CloudWatch. It never writes. */
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
-import type { Hub } from '#infra/cli/connect-hub.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { commandClientConfig } from '#shared/aws-client-config.ts';
 import { cloudWatchLinks } from './cloudwatch-links.ts';
 import { cloudWatchMetrics, dollarsPerMetric } from './cloudwatch-metrics.ts';

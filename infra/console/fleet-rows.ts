@@ -1,6 +1,6 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
-import { naturalOrder } from '#infra/cli/natural-order.ts';
+import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';

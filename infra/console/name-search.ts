@@ -1,6 +1,6 @@
 /** Finds clusters and services of the whole hub by parts of their names. */
-import { readServices } from '#infra/cli/list-services.ts';
-import { naturalOrder } from '#infra/cli/natural-order.ts';
+import { readServices } from '#infra/cli/ask/list-services.ts';
+import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { Table } from '#shared/store/table.ts';

@@ -1,5 +1,5 @@
 /** The clusters of a local run: embedded clusters in a process of their own, or contexts of a kubeconfig. */
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { clustersProcess } from './child-specs.ts';
 import { type ClustersetOptions, joinsSet } from './clusterset-options.ts';
 import type { Connections } from './connection-files.ts';

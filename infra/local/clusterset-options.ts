@@ -1,5 +1,5 @@
 /** The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { type ClustersetMembership, type Imports, importsChoices, noMembership } from '#shared/contract/clusterset-settings.ts';
 

@@ -2,8 +2,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/running-process.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/hub/running-process.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
 /** Resolves to the function that releases the lock. Rejects with a UsageError while another run has it. The lock of a killed run is ignored. */
 export async function lockData(dir: string): Promise<() => Promise<void>> {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
 
 export interface KubeconfigCluster {

@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type LocalAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
-import { progressText } from '#infra/cli/progress.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { type LocalAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/hub/connect-hub.ts';
+import { progressText } from '#infra/cli/terminal/progress.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { apiRoutes } from '#infra/console/console-api.ts';
 import { localMetrics } from '#infra/console/local-metrics.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';

@@ -1,5 +1,5 @@
 /** The options of a local run. */
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';

@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { promisify } from 'node:util';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
 /** infra/node/package.json has the same version, for this checkout. */
 export const ownNode = '24.21.0';

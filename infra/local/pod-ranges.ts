@@ -1,5 +1,5 @@
 /** The ranges of pod addresses of a local run's clusters. Clusters of a set reach each other's pods by address, so their ranges must not overlap. */
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { cidrsOverlap, parseCidr } from '#shared/kube/cidr.ts';

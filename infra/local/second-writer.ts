@@ -1,7 +1,7 @@
 /** Checks that the built-in controllers of a cluster are off, before a local run writes in their place. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controllersOff } from '#infra/cli/preflight.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { controllersOff } from '#infra/cli/ask/readiness/preflight.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { fieldManager } from '#shared/kube/names.ts';
 import type { Connections } from './connection-files.ts';

@@ -1,5 +1,5 @@
-import { printable } from '#infra/cli/printable.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { printable } from '#infra/cli/terminal/printable.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { run } from './local-run.ts';
 import type { Options } from './options.ts';
 import { terminal } from './terminal.ts';

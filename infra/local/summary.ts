@@ -1,4 +1,4 @@
-import { counted } from '#infra/cli/counted.ts';
+import { counted } from '#infra/cli/terminal/counted.ts';
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 /** Returns a sentence about the run so far. */

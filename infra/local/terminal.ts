@@ -1,4 +1,4 @@
-import { printable } from '#infra/cli/printable.ts';
+import { printable } from '#infra/cli/terminal/printable.ts';
 
 /** The output of a run: lines, and on a terminal a live line below them that is redrawn. */
 export interface Terminal {

@@ -27,7 +27,7 @@ const answers: readonly Answer[] = [
 /** Text of each schema by the name of its file. */
 export function answerSchemas(): ReadonlyMap<string, string> {
   const generator = createGenerator({
-    path: 'infra/cli/{explanation-data,history-data,service-list,cluster-list,opt-in-check}.ts',
+    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,opt-in-check}.ts',
     tsconfig: 'tsconfig.json',
     // `npm run verify` checks the types.
     skipTypeCheck: true,

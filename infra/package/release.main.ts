@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { parse } from 'yaml';
 import { bundle } from '#infra/build.ts';
 import { relayBundle } from '#infra/bundle-options.ts';
-import { writeChart } from '#infra/cli/relay-install.ts';
+import { writeChart } from '#infra/cli/act/relay-install.ts';
 import { archive, sha256Of } from './archive.ts';
 import { billOfMaterials, bundledPackages, readLock } from './bundled-packages.ts';
 import { krewManifest, type PackageFacts, pluginName } from './krew-manifest.ts';

@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
+import { type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
 import type { Connection } from '#shared/cluster-api/connection.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { startLocalRun } from '#test/support/local-run.ts';

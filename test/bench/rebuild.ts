@@ -9,7 +9,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
+import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';

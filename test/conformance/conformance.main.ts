@@ -4,7 +4,7 @@
  * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
  */
 
-import { progress } from '#infra/cli/progress.ts';
+import { progress } from '#infra/cli/terminal/progress.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import type { Difference } from './compare.ts';
 import { differingPlaces } from './differing-places.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Finding } from '#infra/cli/account-finding.ts';
+import type { Finding } from '#infra/cli/account/account-finding.ts';
 import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
 import { eventually } from './operator.ts';
 import { pageCommand } from './page-command.ts';

@@ -1,8 +1,8 @@
 /** `explain` of a name that clusters export, from both sides (MC-95): the reasons are those of the runs that have really been. */
 import { describe, expect, it } from 'vitest';
-import { explain } from '#infra/cli/explain-service.ts';
-import { explanationLines } from '#infra/cli/explain-text.ts';
-import type { Explanation } from '#infra/explain/explanation.ts';
+import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { exporter, foreignImport, importer, namespace, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';

@@ -1,10 +1,10 @@
 /** The index of a set follows what the hub knows of each cluster, in both directions, and costs nothing while nothing changes. */
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Hub } from '#infra/cli/connect-hub.ts';
-import { explain } from '#infra/cli/explain-service.ts';
-import { exportsCommand } from '#infra/cli/exports-switch.ts';
-import { rebuild } from '#infra/cli/rebuild.ts';
+import { exportsCommand } from '#infra/cli/act/exports-switch.ts';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';

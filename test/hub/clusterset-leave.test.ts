@@ -1,10 +1,10 @@
 /** The state of the clusters of a set after one of them stops importing or exporting, or is rebuilt. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Hub } from '#infra/cli/connect-hub.ts';
-import { explain } from '#infra/cli/explain-service.ts';
-import { exportsCommand } from '#infra/cli/exports-switch.ts';
-import { importsCommand } from '#infra/cli/imports-switch.ts';
-import { rebuild } from '#infra/cli/rebuild.ts';
+import { exportsCommand } from '#infra/cli/act/exports-switch.ts';
+import { importsCommand } from '#infra/cli/act/imports-switch.ts';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';

@@ -1,6 +1,6 @@
 /** Which endpoints of an import the nodes of its cluster use first (MC-90, MC-91): what runs write of it, and when. */
 import { describe, expect, it } from 'vitest';
-import { explain } from '#infra/cli/explain-service.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { zoneElsewhere } from '#shared/clusterset/locality-hints.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';

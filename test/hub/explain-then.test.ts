@@ -1,6 +1,6 @@
 /** `explain --at` and `history` where the hub is not, or was not, the writer of a Service: an answer that is true, or why it is not known. */
 import { describe, expect, it } from 'vitest';
-import { explainThen, toldHistory } from '#infra/cli/history-service.ts';
+import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import type { ChosenMode } from '#shared/clusters/mode.ts';

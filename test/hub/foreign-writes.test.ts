@@ -1,7 +1,7 @@
 /** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
 import { describe, expect, it } from 'vitest';
 import { foreignManager } from '#functions/sync/guards/foreign-writes.ts';
-import { explain } from '#infra/cli/explain-service.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
-import { explainThen, readHistory, toldHistory } from '#infra/cli/history-service.ts';
-import { exactTime } from '#infra/history/sentences.ts';
+import { exactTime } from '#infra/cli/ask/history/sentences.ts';
+import { explainThen, readHistory, toldHistory } from '#infra/cli/ask/history-service.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';

@@ -1,7 +1,7 @@
 /** Services whose outputs are larger than what is saved of an output: they are written and done with as any other. */
 import { describe, expect, it } from 'vitest';
-import { explain } from '#infra/cli/explain-service.ts';
-import { explainThen } from '#infra/cli/history-service.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { explainThen } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clusterReader } from '#infra/cli/cluster-reader.ts';
-import { checkLines, checkOptIn, type OptInCheck } from '#infra/cli/opt-in-check.ts';
-import type { OptInFinding } from '#infra/cli/opt-in-point.ts';
+import { checkLines, checkOptIn, type OptInCheck } from '#infra/cli/ask/opt-in/opt-in-check.ts';
+import type { OptInFinding } from '#infra/cli/ask/opt-in/opt-in-point.ts';
+import { clusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';

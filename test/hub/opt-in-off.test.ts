@@ -3,8 +3,8 @@
  * writer are deleted, once that writer serves the Service.
  */
 import { describe, expect, it } from 'vitest';
-import { explain } from '#infra/cli/explain-service.ts';
-import { optInLines } from '#infra/cli/opt-in-list.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { optInLines } from '#infra/cli/ask/opt-in/opt-in-list.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';

@@ -1,6 +1,6 @@
 /** A cluster that is rebuilt keeps its services that opt in, and a comparison covers services that were handed back. */
 import { expect, it } from 'vitest';
-import { rebuild } from '#infra/cli/rebuild.ts';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';

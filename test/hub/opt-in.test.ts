@@ -1,6 +1,6 @@
 /** Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one where the hub is both writers. */
 import { describe, expect, it } from 'vitest';
-import { explain } from '#infra/cli/explain-service.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';

@@ -1,6 +1,6 @@
 /** A rebuild deletes all records of a cluster, whose relay sends its state again. */
 import { expect, it } from 'vitest';
-import { rebuild } from '#infra/cli/rebuild.ts';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';

@@ -9,7 +9,7 @@ import * as eksV2 from 'aws-cdk-lib/aws-eks-v2';
 import { Role } from 'aws-cdk-lib/aws-iam';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { manifestText } from '#infra/cli/relay-install.ts';
+import { manifestText } from '#infra/cli/act/relay-install.ts';
 import { FleetCluster, type FleetClusterProps, type KubernetesCluster } from '#infra/constructs/fleet-cluster.ts';
 import { FleetHub } from '#infra/constructs/fleet-hub.ts';
 import { authority } from './clusters-file.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { manifestText } from '#infra/cli/relay-install.ts';
+import { manifestText } from '#infra/cli/act/relay-install.ts';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { authorityData } from './clusters-file.ts';

@@ -1,7 +1,7 @@
 /** The history of each service against what is saved of it. */
 
-import { type Link, missingRecords } from '#infra/history/missing-records.ts';
-import { newestChanges } from '#infra/history/then.ts';
+import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
+import { newestChanges } from '#infra/cli/ask/history/then.ts';
 import { type Addresses, addressesOf, inEndpoints, type Where } from '#shared/history/addresses.ts';
 import type { HistoryRecord } from '#shared/history/history-record.ts';
 import { decodeRecord } from '#shared/history/text.ts';

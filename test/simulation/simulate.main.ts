@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { progress } from '#infra/cli/progress.ts';
+import { progress } from '#infra/cli/terminal/progress.ts';
 import { startDynamoDbLocal } from '#test/support/java-server.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { type Outcome, simulate } from './simulate.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/running-process.ts';
+import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/hub/running-process.ts';
 
 const lookEveryMs = 250;
 

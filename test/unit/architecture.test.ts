@@ -52,10 +52,10 @@ const rules: readonly Rule[] = [
       ].includes(file),
   },
   {
-    // cluster-api connects by a cluster's record; infra/explain and infra/history use records that their caller has read
-    name: 'shared/cluster-api, infra/explain and infra/history know types of the records, and pure questions about a cluster, only',
+    // cluster-api connects by a cluster's record; infra/cli/ask/explain and infra/cli/ask/history use records that their caller has read
+    name: 'shared/cluster-api, infra/cli/ask/explain and infra/cli/ask/history know types of the records, and pure questions about a cluster, only',
     isBroken: ({ file, from, typeOnly }) =>
-      /^(shared\/cluster-api|infra\/explain|infra\/history)\//.test(file) &&
+      /^(shared\/cluster-api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
       /^#shared\/(store|clusters)\//.test(from) &&
       !typeOnly &&
       !/^#shared\/clusters\/(mode|first-lists|source-witness|writer-for)\.ts$/.test(from),
@@ -94,7 +94,7 @@ describe('imports', () => {
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
     ['shared/cluster-api/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
-    ['infra/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
+    ['infra/cli/ask/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
     ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
     ['functions/sync/planted.ts', `import { SharedReads } from '#shared/pods/shared-reads.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],

@@ -2,8 +2,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { oldestSupported } from '#infra/cli/ask/explain/version-support.ts';
 import { program } from '#infra/command/program.ts';
-import { oldestSupported } from '#infra/explain/version-support.ts';
 import { type Feature, features } from '#shared/kube/kubernetes-version.ts';
 import { mutants } from '#test/simulation/mutants.ts';
 import { versions } from '#test/versions/versions.ts';

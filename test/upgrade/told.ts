@@ -1,6 +1,6 @@
 /** A version's explanations and outputs of a cluster, as texts that the next version must match. */
-import { explain } from '#infra/cli/explain-service.ts';
-import { readHistory } from '#infra/cli/history-service.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { readHistory } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Table } from '#shared/store/table.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';

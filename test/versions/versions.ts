@@ -1,5 +1,5 @@
 /** The Kubernetes versions that are played, and what the script shows of the features that an older version lacks. */
-import { lackedBy } from '#infra/explain/version-support.ts';
+import { lackedBy } from '#infra/cli/ask/explain/version-support.ts';
 import { type Feature, type FeatureName, features } from '#shared/kube/kubernetes-version.ts';
 import type { Step } from '#test/cluster/parity/step.ts';
 

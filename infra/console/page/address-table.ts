@@ -1,5 +1,5 @@
 /** One row for each pod of a Service: its addresses, the objects that list it, its states there, and why. */
-import type { Explanation, PodExplanation, SavedAddress } from '#infra/explain/explanation.ts';
+import type { Explanation, PodExplanation, SavedAddress } from '#infra/cli/ask/explain/explanation.ts';
 import { type Child, h, keepTimes } from './dom.ts';
 import { placeBadge } from './place-badge.ts';
 import { searchField } from './search-field.ts';

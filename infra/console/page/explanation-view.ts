@@ -1,5 +1,5 @@
 /** The view of an explanation: the summary, a picture of the pods, a table of addresses, the history, and the facts. */
-import type { Explanation, ServiceState } from '#infra/explain/explanation.ts';
+import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanation.ts';
 import { addressTable } from './address-table.ts';
 import { type Child, h, keepTimes } from './dom.ts';
 import { podMap } from './pod-map.ts';

@@ -1,5 +1,5 @@
 /** A picture of a Service: its slices, the zones or exporting clusters of each, and a square for each pod. The colour is the pod's state in the slice. */
-import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts';
+import type { Explanation, PodExplanation } from '#infra/cli/ask/explain/explanation.ts';
 import { h } from './dom.ts';
 import { type Look, lookOf } from './place-badge.ts';
 

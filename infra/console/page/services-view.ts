@@ -1,5 +1,5 @@
 /** The services of a cluster, and the explanation of the chosen service. */
-import type { Explanation } from '#infra/explain/explanation.ts';
+import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import type { DashboardsAnswer, HistoryAnswer, ServiceEntry, Then } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
 import { commandLine, commandText } from './command-line.ts';

@@ -1,5 +1,5 @@
 /** The part of an explanation about the clusters of a set that export or import the name. */
-import type { Explanation, SetExplanation } from '#infra/explain/explanation.ts';
+import type { Explanation, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
 import { type Child, h, setText } from './dom.ts';
 import { placeBadge } from './place-badge.ts';
 import { hashOf } from './route.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
+import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
 import { hubProcesses } from '#infra/local/child-specs.ts';
 import { type Child, startChild } from '#infra/local/supervisor.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';

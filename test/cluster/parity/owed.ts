@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/connect-hub.ts';
+import { connectHub, type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import { parseWorkKey, shadowRecordsOf } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';

@@ -1,9 +1,9 @@
 /** Arguments of the command: they are parsed, or refused with a sentence and the exit code of wrong use. No action runs. */
 import { type Command, CommanderError } from 'commander';
 import fc, { type Arbitrary } from 'fast-check';
-import { printable } from '#infra/cli/printable.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
-import { spanMs, timeMs } from '#infra/cli/when.ts';
+import { printable } from '#infra/cli/terminal/printable.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
+import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
 import { hubNameOf } from '#infra/command/console-command.ts';
 import { program } from '#infra/command/program.ts';
 import { serviceOf } from '#infra/command/service-argument.ts';

@@ -1,8 +1,8 @@
 /** Items of the table with a damaged attribute: cut, of another type, of another item, or gone. Other clusters are served as before. */
 import fc from 'fast-check';
-import { explain } from '#infra/cli/explain-service.ts';
-import { toldHistory } from '#infra/cli/history-service.ts';
-import { listServices } from '#infra/cli/list-services.ts';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { toldHistory } from '#infra/cli/ask/history-service.ts';
+import { listServices } from '#infra/cli/ask/list-services.ts';
 import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import { type Door, ensure } from '../door.ts';

@@ -1,5 +1,5 @@
 /** Operators who rebuild clusters of a set, lose or restore the hub's table, or pause an exporter for longer than its tombstones live. */
-import { rebuild } from '#infra/cli/rebuild.ts';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';

@@ -1,12 +1,12 @@
 /** `config check --account`, against answers as AWS's command line prints them. */
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { accountPolicy, checkAccount, findingLines, reachApi } from '#infra/cli/account-check.ts';
-import type { AccountDeps } from '#infra/cli/account-cluster.ts';
-import type { Finding } from '#infra/cli/account-finding.ts';
-import { plannedOf } from '#infra/cli/account-quotas.ts';
-import type { Aws } from '#infra/cli/aws-cli.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { accountPolicy, checkAccount, findingLines, reachApi } from '#infra/cli/account/account-check.ts';
+import type { AccountDeps } from '#infra/cli/account/account-cluster.ts';
+import type { Finding } from '#infra/cli/account/account-finding.ts';
+import { plannedOf } from '#infra/cli/account/account-quotas.ts';
+import type { Aws } from '#infra/cli/account/aws-cli.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { authority, authorityData } from '#test/infra/clusters-file.ts';
 import { fleetOf } from '#test/infra/fleet.ts';

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
+import { localHubFile, publishLocalAddresses } from '#infra/cli/hub/connect-hub.ts';
 import { listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { recordCredentialsEnd } from '#shared/clusters/readiness.ts';

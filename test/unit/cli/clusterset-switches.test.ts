@@ -1,11 +1,11 @@
 /** `cluster imports`, `cluster exports`, and their state in `cluster list`. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listOfClusters } from '#infra/cli/cluster-list.ts';
-import type { Hub } from '#infra/cli/connect-hub.ts';
-import { exportsCommand } from '#infra/cli/exports-switch.ts';
-import { importsCommand } from '#infra/cli/imports-switch.ts';
-import { optInCommand } from '#infra/cli/opt-in-switch.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { exportsCommand } from '#infra/cli/act/exports-switch.ts';
+import { importsCommand } from '#infra/cli/act/imports-switch.ts';
+import { optInCommand } from '#infra/cli/act/opt-in-switch.ts';
+import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';

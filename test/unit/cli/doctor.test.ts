@@ -1,9 +1,9 @@
 /** `fleet-endpoints doctor`, on a table in memory. */
 import { describe, expect, it } from 'vitest';
-import { findingLines } from '#infra/cli/account-check.ts';
-import type { Finding } from '#infra/cli/account-finding.ts';
-import { type DoctorDeps, examine, pageOf } from '#infra/cli/doctor.ts';
-import { HubError } from '#infra/cli/hub-errors.ts';
+import { findingLines } from '#infra/cli/account/account-check.ts';
+import type { Finding } from '#infra/cli/account/account-finding.ts';
+import { type DoctorDeps, examine, pageOf } from '#infra/cli/ask/doctor.ts';
+import { HubError } from '#infra/cli/hub/hub-errors.ts';
 import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';

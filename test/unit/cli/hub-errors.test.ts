@@ -1,6 +1,6 @@
 /** Errors of the way to a deployed hub name the hub, and what a user can set. */
 import { expect, it } from 'vitest';
-import { adviceOn } from '#infra/cli/hub-errors.ts';
+import { adviceOn } from '#infra/cli/hub/hub-errors.ts';
 
 const env = { AWS_REGION: 'eu-west-1', AWS_PROFILE: 'prod' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importLines } from '#infra/cli/import-lines.ts';
+import { importLines } from '#infra/cli/ask/import-lines.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { type ImportReport, saveImportReport } from '#shared/store/import-report.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Aws } from '#infra/cli/aws-cli.ts';
-import { describeEks } from '#infra/cli/eks-cluster.ts';
-import { initApp } from '#infra/cli/init-app.ts';
+import type { Aws } from '#infra/cli/account/aws-cli.ts';
+import { describeEks } from '#infra/cli/account/eks-cluster.ts';
+import { initApp } from '#infra/cli/act/init-app.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { authority, authorityData } from '#test/infra/clusters-file.ts';
 

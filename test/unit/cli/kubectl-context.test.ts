@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { clusterOfContext } from '#infra/cli/kubectl-context.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { clusterOfContext } from '#infra/cli/hub/kubectl-context.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
 const config = (current: string, name: string, cluster: string): string =>
   `current-context: ${current}\ncontexts:\n- name: ${name}\n  context: { cluster: "${cluster}", user: u }\n`;

@@ -1,6 +1,6 @@
 /** Lines of answers at the width of a terminal. */
 import { describe, expect, it } from 'vitest';
-import { wrapped } from '#infra/cli/line-wrap.ts';
+import { wrapped } from '#infra/cli/terminal/line-wrap.ts';
 
 describe('a line that is too long for the terminal', () => {
   it('a line that fits stays as it is', () => {

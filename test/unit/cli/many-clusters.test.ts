@@ -1,8 +1,8 @@
 /** Commands for every cluster of a large hub. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { listOfAudit } from '#infra/cli/cluster-list.ts';
-import { switchClusters } from '#infra/cli/cluster-switches.ts';
-import type { Hub } from '#infra/cli/connect-hub.ts';
+import { switchClusters } from '#infra/cli/act/cluster-switches.ts';
+import { listOfAudit } from '#infra/cli/ask/cluster-list.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';

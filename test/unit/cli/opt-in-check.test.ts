@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import type { ClusterReader } from '#infra/cli/cluster-reader.ts';
-import { checkLines, type OptInCheck } from '#infra/cli/opt-in-check.ts';
-import { optInFindings } from '#infra/cli/opt-in-findings.ts';
-import { type LiveService, liveFindings, readLive } from '#infra/cli/opt-in-live.ts';
-import { type OptInFinding, optInCodes, optInVerdicts } from '#infra/cli/opt-in-point.ts';
-import { explainService } from '#infra/explain/explain.ts';
+import { explainService } from '#infra/cli/ask/explain/explain.ts';
+import { checkLines, type OptInCheck } from '#infra/cli/ask/opt-in/opt-in-check.ts';
+import { optInFindings } from '#infra/cli/ask/opt-in/opt-in-findings.ts';
+import { type LiveService, liveFindings, readLive } from '#infra/cli/ask/opt-in/opt-in-live.ts';
+import { type OptInFinding, optInCodes, optInVerdicts } from '#infra/cli/ask/opt-in/opt-in-point.ts';
+import type { ClusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { managed, pod, service, slice } from '#test/unit/slices/fixtures.ts';

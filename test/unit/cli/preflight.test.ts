@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOverdueRuns } from '#infra/cli/overdue-runs.ts';
+import { readOverdueRuns } from '#infra/cli/ask/overdue-runs.ts';
 import {
   accessFindings,
   type Check,
@@ -9,7 +9,7 @@ import {
   onlyControllersLeft,
   recordedFindings,
   shadowFindings,
-} from '#infra/cli/preflight.ts';
+} from '#infra/cli/ask/readiness/preflight.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi, Right } from '#shared/cluster-api/port.ts';

@@ -1,6 +1,6 @@
 /** Names in messages and answers of clusters may be any text, which must not control the reader's terminal. */
 import { expect, it, vi } from 'vitest';
-import { printable, say } from '#infra/cli/printable.ts';
+import { printable, say } from '#infra/cli/terminal/printable.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import { childLines } from '#infra/local/log-lines.ts';
 import { terminal } from '#infra/local/terminal.ts';

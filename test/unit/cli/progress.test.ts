@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { progress, progressText } from '#infra/cli/progress.ts';
+import { progress, progressText } from '#infra/cli/terminal/progress.ts';
 
 function output(isTTY: boolean) {
   const written: string[] = [];

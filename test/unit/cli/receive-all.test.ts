@@ -1,7 +1,7 @@
 /** A queue from somewhere else than its own data centre, where a call takes 60 ms: what was received comes back while it is still read. */
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
-import { defaultLook, receiveAll, release } from '#infra/cli/receive-all.ts';
+import { defaultLook, receiveAll, release } from '#infra/cli/act/receive-all.ts';
 
 const callMs = 60;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listSetAside, type SetAsideMessage } from '#infra/cli/redrive.ts';
+import { listSetAside, type SetAsideMessage } from '#infra/cli/act/redrive.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { register } from '#infra/cli/register.ts';
+import { register } from '#infra/cli/act/register.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';

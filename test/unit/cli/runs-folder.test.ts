@@ -4,8 +4,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectHub, localAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/connect-hub.ts';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { connectHub, localAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/hub/connect-hub.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
 const addresses = {
   tableUrl: 'http://127.0.0.1:1',

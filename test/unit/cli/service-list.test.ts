@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serviceListLines } from '#infra/cli/service-list.ts';
+import { serviceListLines } from '#infra/cli/ask/service-list.ts';
 import { listOf, serviceOf } from '#infra/command/service-argument.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

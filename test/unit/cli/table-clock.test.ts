@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tableClock } from '#infra/cli/table-clock.ts';
+import { tableClock } from '#infra/cli/hub/table-clock.ts';
 
 type Handler = (args: object) => Promise<{ readonly response: unknown; readonly output: object }>;
 

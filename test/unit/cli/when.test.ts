@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { spanMs, timeMs } from '#infra/cli/when.ts';
+import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
 
 const now = Date.parse('2026-03-01T12:30:00Z');
 const at = (text: string) => new Date(timeMs('--at', text, now)).toISOString();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { switchesThen } from '#infra/history/switches-then.ts';
+import { switchesThen } from '#infra/cli/ask/history/switches-then.ts';
 import { type AuditRecord, listAudit, recordAudit } from '#shared/clusters/audit.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

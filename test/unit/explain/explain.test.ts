@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainService } from '#infra/explain/explain.ts';
+import { explainService } from '#infra/cli/ask/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { idleController, noWork } from '#test/support/absent-records.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';

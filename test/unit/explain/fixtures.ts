@@ -1,6 +1,6 @@
-import { explainService } from '#infra/explain/explain.ts';
-import type { Explanation, PodExplanation } from '#infra/explain/explanation.ts';
-import type { ExplainInput } from '#infra/explain/input.ts';
+import { explainService } from '#infra/cli/ask/explain/explain.ts';
+import type { Explanation, PodExplanation } from '#infra/cli/ask/explain/explanation.ts';
+import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { noWork } from '#test/support/absent-records.ts';

@@ -1,8 +1,8 @@
 /** Compares the explanation with the decisions: for any pods and service the verdict on a pod equals the written outputs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainPods } from '#infra/explain/explain.ts';
-import { endpointsPlaces, slicePlaces } from '#infra/explain/saved.ts';
+import { explainPods } from '#infra/cli/ask/explain/explain.ts';
+import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';

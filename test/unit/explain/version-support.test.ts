@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { comparedAsVersion, lackedBy, unsupportedVersion } from '#infra/explain/version-support.ts';
+import { comparedAsVersion, lackedBy, unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 
 it('a version below the oldest tested one is unsupported, and an unknown one is not reported', () => {
   expect(unsupportedVersion('v1.30.14')).toBe('Kubernetes v1.30.14 is older than v1.31, the oldest that is tested');

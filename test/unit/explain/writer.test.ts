@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { explainService } from '#infra/explain/explain.ts';
-import type { ExplainInput } from '#infra/explain/input.ts';
-import { writerFacts } from '#infra/explain/writer-facts.ts';
+import { explainService } from '#infra/cli/ask/explain/explain.ts';
+import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
+import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';

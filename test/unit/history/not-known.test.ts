@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { whyNotKnown } from '#infra/history/not-known.ts';
+import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
 import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
 
 const handedBackMs = 38_000;

@@ -1,10 +1,10 @@
 /** Records of the history: what is made of outputs before and after, as text, and as a time line that can be gone back. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { missingRecords } from '#infra/history/missing-records.ts';
-import { withRepeatsCounted } from '#infra/history/repeats.ts';
-import { tell } from '#infra/history/sentences.ts';
-import { addressesThen, newestChanges, statesThen } from '#infra/history/then.ts';
+import { missingRecords } from '#infra/cli/ask/history/missing-records.ts';
+import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
+import { tell } from '#infra/cli/ask/history/sentences.ts';
+import { addressesThen, newestChanges, statesThen } from '#infra/cli/ask/history/then.ts';
 import { type Addresses, addressesOf } from '#shared/history/addresses.ts';
 import { changesBetween } from '#shared/history/changes.ts';
 import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';

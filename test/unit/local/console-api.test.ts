@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explanationLines } from '#infra/cli/explain-text.ts';
+import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
+import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import type { SeriesAnswer } from '#infra/console/api-types.ts';
 import { apiRoutes } from '#infra/console/console-api.ts';
 import { localMetrics } from '#infra/console/local-metrics.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import { pageRoutes } from '#infra/console/page.ts';
 import { type Console, startConsole } from '#infra/console/server.ts';
-import type { Explanation } from '#infra/explain/explanation.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';

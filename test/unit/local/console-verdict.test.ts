@@ -1,6 +1,6 @@
 /** The console's answer whether all is well, and the state of each service in its list. */
 import { describe, expect, it } from 'vitest';
-import { podCounts } from '#infra/cli/service-rows.ts';
+import { podCounts } from '#infra/cli/ask/service-rows.ts';
 import type { FleetRow } from '#infra/console/api-types.ts';
 import { verdictOn } from '#infra/console/fleet-verdict.ts';
 import { annotationSelector } from '#shared/kube/names.ts';

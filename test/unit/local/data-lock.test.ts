@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { UsageError } from '#infra/cli/usage-error.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { lockData } from '#infra/local/data-lock.ts';
 
 let dir: string;

@@ -1,0 +1,173 @@
+/** `cluster list` and `cluster audit`: for people, and as JSON for programs. The list's schema is generated from its type (infra/package/answer-schemas.ts). */
+
+import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
+import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
+import { wholeSeconds } from '#infra/cli/hub/table-clock.ts';
+import { counted } from '#infra/cli/terminal/counted.ts';
+import { columns, type Line, linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
+import { say } from '#infra/cli/terminal/printable.ts';
+import { listAudit } from '#shared/clusters/audit.ts';
+import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { countDifferences } from '#shared/store/shadow-record.ts';
+import type { Count, Time } from './explanation-data.ts';
+import { offsetOf, waitOf } from './relay-timing.ts';
+
+/** An unknown or meaningless value is null. */
+export interface ListedCluster {
+  readonly id: string;
+  readonly mode: string;
+  readonly modeSince: Time;
+  readonly kubernetesVersion: string | null;
+  readonly optIn: string;
+  readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
+  readonly relayHeardAt: Time | null;
+  /** How long the last heartbeat waited in the events queue. */
+  readonly queueLagSeconds: Count | null;
+  /** How far the clock of the relay’s node is ahead of AWS’s; negative: behind. */
+  readonly relayClockAheadSeconds: WholeNumber | null;
+  readonly firstListsApplied: boolean;
+  readonly circuitOpen: string | null;
+  readonly credentialsEnd: Time | null;
+  readonly differences: Count | null;
+  readonly servicesWithoutWriter: Count | null;
+}
+
+/** @asType integer */
+type WholeNumber = number;
+
+export type ClusterList = readonly ListedCluster[];
+
+/** Each call of the result prints the clusters, unless they are the same as at the last call. */
+export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
+  let last = '';
+  return async () => {
+    const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
+    const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
+    // A heartbeat alone does not count as a change, but the first one does, and silence.
+    const nowMs = hub.now();
+    const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
+    if (text === last) return;
+    if (last !== '' && printing.format === undefined) printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
+    last = text;
+    printList(listed, printing, nowMs);
+  };
+}
+
+/** Seconds change with each heartbeat. */
+function withoutTimes({ relayHeardAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster, nowMs: number): object {
+  return {
+    ...more,
+    relay: relayHeardAt && isSilent(relayHeardAt, nowMs),
+    isLate: waitOf({ queueLagSeconds: queueLagSeconds ?? 0 }) !== undefined,
+    isOff: offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 }) !== undefined,
+  };
+}
+
+const isSilent = (heardAt: string, nowMs: number): boolean => nowMs - Date.parse(heardAt) > silentAfterMs;
+
+function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: number): void {
+  const { format } = printing;
+  if (format === 'json' || format === 'yaml' || format === 'name') {
+    say(...(format === 'name' ? listed.map(({ id }) => id) : linesAsData(listed, format)));
+    return;
+  }
+  // The columns of a clusterset are shown only if a cluster is in one.
+  const hasSet = listed.some(({ clusterset }) => clusterset !== null);
+  const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
+  const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences', 'kubernetes']];
+  const left: string[] = [];
+  const notes: Line[] = [];
+  for (const cluster of listed) {
+    const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } = cluster;
+    const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
+    if (unsupported) notes.push(`${id}  ${unsupported}`);
+    if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
+    for (const text of timingNotes(cluster)) notes.push({ text: `${id}  ${text}`, style: 'bad' });
+    const { servicesWithoutWriter: unwritten } = cluster;
+    if (unwritten) {
+      const them = unwritten === 1 ? 'it' : 'them';
+      notes.push({
+        text: `${id}  ${counted(unwritten, 'Service')} without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in ${id} lists ${them}`,
+        style: 'bad',
+      });
+    }
+    if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
+    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
+    else
+      rows.push([
+        id,
+        mode,
+        optIn,
+        ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
+        relayHeardAt === null ? 'never' : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeardAt)) / 1000))} s ago`,
+        firstListsApplied ? 'applied' : 'waiting',
+        circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
+        differences === null ? '-' : String(differences),
+        kubernetesVersion ?? '-',
+      ]);
+  }
+  const [header = '', ...lines] = columns(rows);
+  printLines([{ text: header, style: 'title' }, ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])), ...left, ...notes], printing);
+}
+
+function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster): readonly string[] {
+  const wait = waitOf({ queueLagSeconds: queueLagSeconds ?? 0 });
+  const offset = offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 });
+  return [...(wait ? [`events come late: the last heartbeat ${wait}`] : []), ...(offset ? [offset] : [])];
+}
+
+/** A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a warning. */
+const lineOf = (text: string, row: readonly string[]): Line =>
+  row.some((cell) => cell.startsWith('open: ')) || row.includes('waiting') || row.includes('never')
+    ? { text, style: 'bad' }
+    : row[1] === 'paused'
+      ? { text, style: 'warning' }
+      : text;
+
+function endText(end: string, nowMs: number): string {
+  const days = Math.floor((Date.parse(end) - nowMs) / 86_400_000);
+  return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
+}
+
+async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {
+  const heard = cluster.relay.heartbeatAtMs;
+  const endMs = cluster.readiness.credentialsEndMs;
+  const usesSecret = cluster.api?.auth.type === 'secret' && !isDeregistered(cluster);
+  return {
+    id: cluster.id,
+    mode: cluster.mode,
+    modeSince: wholeSeconds(new Date(cluster.modeSwitch.atMs).toISOString()),
+    kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
+    optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
+    clusterset: isMember(cluster)
+      ? {
+          name: cluster.clusterset.set,
+          imports: cluster.clusterset.withdraws ? 'withdrawing' : cluster.clusterset.imports,
+          exports: namespacesText(cluster.clusterset.exports),
+        }
+      : null,
+    relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
+    queueLagSeconds: heard > 0 ? cluster.relay.queueLagSeconds : null,
+    relayClockAheadSeconds: heard > 0 ? cluster.relay.clockAheadSeconds : null,
+    firstListsApplied: hasSynced(cluster),
+    circuitOpen: blockedBy(cluster) ?? null,
+    credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
+    differences: isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
+    servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
+  };
+}
+
+export async function listOfAudit(hub: Hub, clusters: readonly string[], printing: Printing): Promise<void> {
+  const audits = await concurrently(16, clusters, (cluster) => listAudit(hub.table, cluster));
+  const entries = clusters.flatMap((cluster, i) => (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })));
+  if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(entries, printing.format));
+  if (entries.length === 0) say('there are no audit records');
+  printLines(columns(entries.map(({ cluster, at, who, what }) => [at, cluster, who, what])), printing);
+}

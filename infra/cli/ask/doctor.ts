@@ -1,0 +1,111 @@
+/** `fleet-endpoints doctor`: what is between this machine and endpoints that follow their pods. Reads only. */
+
+import { type Finding, fine, wrong } from '#infra/cli/account/account-finding.ts';
+import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
+import { adviceOn } from '#infra/cli/hub/hub-errors.ts';
+import { counted } from '#infra/cli/terminal/counted.ts';
+import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
+import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { isDeregistered } from '#shared/clusters/mode.ts';
+import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { concurrently } from '#shared/concurrently.ts';
+import { offsetOf, waitOf } from './relay-timing.ts';
+
+export interface DoctorDeps {
+  readonly hub: Pick<Hub, 'name' | 'table' | 'now'>;
+  /** Resolves to the ARN of the caller. Undefined: a local run needs no credentials. */
+  readonly identity: (() => Promise<string>) | undefined;
+  /** This machine's clock, ms since the epoch. */
+  readonly now: () => number;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Versions of this command and of Node. */
+  readonly program: string;
+}
+
+/** AWS refuses requests of a clock that is minutes off; times in answers look wrong before. */
+const toleratedSkewMs = 10_000;
+
+type Verdict = Omit<Finding, 'of' | 'question'>;
+
+export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
+  const { hub, identity, program } = deps;
+  const findings: Finding[] = [{ of: 'this machine', question: 'program', ...fine(program) }];
+  if (identity) findings.push({ of: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
+  let ids: readonly string[] = [];
+  const table = await answer(deps, async () => {
+    ids = [...(await listClusters(hub.table))].sort(naturalOrder);
+    return `${hub.name}, ${counted(ids.length, 'cluster')}`;
+  });
+  const empty = wrong(table.found, 'no cluster is registered: describe one in clusters.yaml, and deploy');
+  findings.push({ of: 'hub', question: 'table', ...(table.verdict === 'fine' && ids.length === 0 ? empty : table) });
+  // The table's answer has the hub's time.
+  if (table.verdict === 'fine') findings.push({ of: 'this machine', question: 'clock', ...clock(deps) });
+  const records = await concurrently(16, ids, (id) => readCluster(hub.table, id));
+  return [...findings, ...records.flatMap((record) => (record && !isDeregistered(record) ? ofCluster(record, hub.now()) : []))];
+}
+
+async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<Verdict> {
+  try {
+    return fine(await ask());
+  } catch (error) {
+    const { name, message } = error as Error;
+    // The error of a hub has its advice already.
+    const advice = name === 'HubError' ? undefined : adviceOn({ name, message }, env);
+    return wrong(advice ?? message, 'docs/security.md lists the rights of each command, docs/commands.md how it finds the hub');
+  }
+}
+
+function clock({ hub, now }: DoctorDeps): Verdict {
+  const aheadMs = now() - hub.now();
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  if (Math.abs(aheadMs) <= toleratedSkewMs) return fine(`within ${seconds} s of the hub's`);
+  return wrong(
+    `${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the hub's`,
+    "synchronise this machine's clock: AWS refuses requests that are minutes off",
+  );
+}
+
+function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
+  const finding = (question: string, verdict: Verdict): Finding => ({ of: cluster.id, question, ...verdict });
+  const findings = [finding('relay', relay(cluster, nowMs))];
+  if (cluster.relay.heartbeatAtMs === 0) return findings;
+  const offset = offsetOf(cluster.relay);
+  if (offset) findings.push(finding('clock', wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics')));
+  findings.push(finding('first lists', hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
+  const circuit = blockedBy(cluster);
+  if (cluster.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
+  const { kubernetesVersion } = cluster.relay;
+  const unsupported = unsupportedVersion(kubernetesVersion);
+  if (kubernetesVersion)
+    findings.push(finding('Kubernetes', unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion)));
+  return findings;
+}
+
+function relay({ id, mode, relay: heard }: ClusterRecord, nowMs: number): Verdict {
+  const { heartbeatAtMs } = heard;
+  if (heartbeatAtMs === 0)
+    return wrong('no heartbeat yet', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
+  const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
+  const wait = waitOf(heard);
+  const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
+  // A cluster that has moved to another hub stays paused here.
+  if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
+  return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');
+}
+
+/** Returns findings that fit on a page. One line counts the healthy clusters. */
+export function pageOf(findings: readonly Finding[], mostLines = 40): readonly Finding[] {
+  const isGeneral = ({ of }: Finding): boolean => of === 'hub' || of === 'this machine';
+  const ofClusters = findings.filter((finding) => !isGeneral(finding));
+  const bad = ofClusters.filter(({ verdict }) => verdict !== 'fine');
+  const ids = new Set(ofClusters.map(({ of }) => of));
+  const badIds = new Set(bad.map(({ of }) => of));
+  const healthy: Finding[] =
+    ids.size > badIds.size ? [{ of: 'clusters', question: 'without a finding', ...fine(`${ids.size - badIds.size} of ${ids.size}`) }] : [];
+  const more: Finding[] =
+    bad.length > mostLines ? [{ of: 'clusters', question: 'findings', ...wrong(`${bad.length - mostLines} more`, '-o json has all of them') }] : [];
+  return [...findings.filter(isGeneral), ...healthy, ...bad.slice(0, mostLines), ...more];
+}

@@ -1,0 +1,140 @@
+/** An explanation as data for programs. Its schema is generated from these types (infra/package/answer-schemas.ts). */
+
+import type { Explanation, PodExplanation, SavedAddress, ServiceState, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
+import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
+import { isReady } from '#infra/cli/ask/explain/standing.ts';
+import { type WriterFor, writersFor } from '#shared/clusters/writer-for.ts';
+import type { AddressType } from '#shared/kube/types.ts';
+import type { PodVerdict, Reason } from '#shared/verdicts/verdict.ts';
+
+export const apiVersion = 'fleet-endpoints/v1';
+
+/**
+ * RFC 3339, in UTC.
+ *
+ * @format date-time
+ */
+export type Time = string;
+
+/**
+ * @asType integer
+ * @minimum 0
+ */
+export type Count = number;
+
+export interface OfBoth {
+  readonly endpoints: Count;
+  readonly slices: Count;
+}
+
+export interface ExplanationData {
+  readonly apiVersion: typeof apiVersion;
+  readonly kind: 'Explanation';
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  /** Time of the answer, by RFC 3339 in UTC. */
+  readonly time: Time;
+  /** Null for a name that the cluster only imports. */
+  readonly state: ServiceState | null;
+  readonly message: string;
+  readonly mode: string;
+  readonly optIn: string;
+  readonly kubernetesVersion: string | null;
+  readonly writers: { readonly endpoints: WriterData; readonly slices: WriterData };
+  readonly generation: Count;
+  readonly doneGeneration: OfBoth;
+  readonly failures: OfBoth;
+  readonly lastRunTime: Time | null;
+  readonly pendingSince: Time | null;
+  readonly pods: readonly PodData[];
+  /** The written addresses as the hub has saved them. */
+  readonly addresses: readonly SavedAddress[];
+  readonly differences: readonly string[];
+  readonly clusterset: SetExplanation | null;
+}
+
+interface WriterData {
+  readonly writer: WriterFor['who'];
+  readonly task: WriterFor['task'];
+  readonly managedBy: string;
+  readonly message: string;
+}
+
+interface PodData {
+  readonly name: string;
+  readonly relation: PodExplanation['relation'];
+  readonly ready: boolean;
+  readonly endpoints: PlaceData;
+  readonly slices: readonly (PlaceData & { readonly addressType: AddressType })[];
+}
+
+/** The place that the controllers give the pod. */
+interface PlaceData {
+  /** Whether the controllers list the pod here. */
+  readonly listed: boolean;
+  readonly ready: boolean;
+  readonly serving: boolean | null;
+  readonly terminating: boolean | null;
+  readonly addresses: readonly string[];
+  readonly reason: Reason;
+  readonly message: string;
+  readonly since: Time | null;
+  /** The difference from the written outputs. */
+  readonly pending: string | null;
+}
+
+export function explanationData({ cluster, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
+  const { endpoints, slices } = writersFor(service, cluster);
+  const { controllers } = work;
+  return {
+    apiVersion,
+    kind: 'Explanation',
+    cluster: explanation.cluster,
+    namespace: explanation.namespace,
+    service: explanation.name,
+    time: new Date(now).toISOString(),
+    state: explanation.state ?? null,
+    message: explanation.summary,
+    mode: cluster.mode,
+    optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
+    kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
+    writers: { endpoints: writerData(endpoints), slices: writerData(slices) },
+    generation: work.generation,
+    doneGeneration: { endpoints: controllers.endpoints.doneGeneration, slices: controllers.slices.doneGeneration },
+    failures: { endpoints: controllers.endpoints.failures, slices: controllers.slices.failures },
+    lastRunTime: work.ranAtMs > 0 ? new Date(work.ranAtMs).toISOString() : null,
+    pendingSince: work.dirtyAtMs === undefined ? null : new Date(work.dirtyAtMs).toISOString(),
+    pods: explanation.pods.map(podData),
+    addresses: explanation.saved,
+    differences: explanation.differences,
+    clusterset: explanation.clusterset ?? null,
+  };
+}
+
+const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slices']): WriterData => ({
+  writer: who,
+  task,
+  managedBy: as,
+  message: why,
+});
+
+const podData = (pod: PodExplanation): PodData => ({
+  name: pod.pod,
+  relation: pod.relation,
+  ready: isReady(pod),
+  endpoints: placeData(pod.endpoints),
+  slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
+});
+
+const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: PodVerdict<string>): PlaceData => ({
+  listed: place !== 'absent',
+  ready: place === 'addresses' || place === 'ready',
+  serving: serving ?? null,
+  terminating: terminating ?? null,
+  addresses,
+  reason,
+  message: why,
+  since: since ?? null,
+  pending: pending ?? null,
+});

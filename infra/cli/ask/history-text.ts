@@ -1,0 +1,42 @@
+/** History as lines for a terminal. */
+import type { Told } from '#infra/cli/ask/history/sentences.ts';
+import { exactTime, spanText } from '#infra/cli/ask/history/sentences.ts';
+import type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
+import type { Line } from '#infra/cli/terminal/print-answer.ts';
+import type { ToldHistory } from './history-service.ts';
+
+export const historyLines = ({ told, remarks }: Pick<ToldHistory, 'told' | 'remarks'>, what: string): readonly Line[] => [
+  ...(told.length === 0 ? [`the history has no record of ${what}`] : told.flatMap(runLines)),
+  ...remarks,
+];
+
+export const runLines = ({ kind, headline, lines }: Told): readonly Line[] => [
+  kind === 'failed' ? { text: headline, style: 'bad' } : kind === 'held' ? { text: headline, style: 'warning' } : headline,
+  ...lines.map((line) => `  ${line}`),
+];
+
+export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, what: string): readonly string[] {
+  const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);
+  const left = gone.map((a) => `${addressText(a)}: gone${sinceText(a, atMs)}`);
+  return [
+    `${what} at ${exactTime(atMs)}: ${summary}`,
+    ...(listed.length > 0 ? ['', 'Addresses', ...listed.map((line) => `  ${line}`)] : []),
+    ...(left.length > 0 ? ['', 'Gone', ...left.map((line) => `  ${line}`)] : []),
+    ...(caveats.length > 0 ? ['', 'Not certain', ...caveats.map((line) => `  ${line}`)] : []),
+  ];
+}
+
+/** Keeps the addresses of one pod. The summary still describes the whole service. */
+export const ofPod = (then: Then, pod: string): Then => ({
+  ...then,
+  addresses: then.addresses.filter((a) => a.pod === pod),
+  gone: then.gone.filter((a) => a.pod === pod),
+});
+
+const addressText = ({ places, address, pod }: Pick<AddressThen, 'places' | 'address' | 'pod'>): string =>
+  `${address}${pod ? ` (pod ${pod})` : ''} in ${places.join(' and ')}`;
+
+function sinceText({ sinceMs, why }: Pick<AddressThen, 'sinceMs' | 'why'> | GoneThen, atMs: number): string {
+  if (sinceMs === undefined) return ', as before the first record';
+  return ` since ${exactTime(sinceMs)} (${spanText(atMs - sinceMs)} before)${why ? `: ${why}` : ''}`;
+}
