@@ -38,7 +38,7 @@ export const metrics = {
   SyncsWaiting: { unit: 'Count', help: 'runs requeued: circuit open, throttled, first lists not complete' },
   CallsUnserved: { unit: 'Count', help: 'runs requeued once more because a call failed, although the cluster answers a probe' },
   SyncsConflict: { unit: 'Count', help: 'writes refused because the object had changed' },
-  Parked: { unit: 'Count', help: 'controllers of a service that used up their retries' },
+  Parked: { unit: 'Count', help: 'controllers of a service, exports and imports that used up their retries' },
   GuardedRemovals: { unit: 'Count', help: 'runs that read the pods from the API server before they removed many endpoints' },
   Bounced: { unit: 'Count', help: 'wake-ups that met another worker’s lease' },
   WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },

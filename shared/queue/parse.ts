@@ -5,13 +5,12 @@
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isMap, isWellFormed } from '#shared/kube/api-validation.ts';
-import { controllers } from '#shared/kube/controllers.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
-import { workKinds } from '#shared/kube/work-kinds.ts';
+import { partsOf, type WorkKind, workKinds } from '#shared/kube/work-kinds.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
 import { maxProjectionSize, messageVersion } from './messages.ts';
@@ -53,7 +52,8 @@ const count = needs((value) => Number.isSafeInteger(value) && (value as number) 
 const time = needs(Number.isFinite, 'a time in ms since the epoch is needed');
 const version = needs(isResourceVersion, 'a resourceVersion of 1 to 39 digits is needed');
 const object = needs(isMap, 'an object is needed');
-const oneOf = (...allowed: readonly unknown[]): Check => needs((value) => allowed.includes(value), `${allowed.join(', ')} are allowed`);
+const oneOf = (...allowed: readonly unknown[]): Check =>
+  needs((value) => allowed.includes(value), `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'} allowed`);
 const flag = optional(needs((value) => value === true, 'true is allowed'));
 
 function firstReason<T>(values: readonly T[], reasonAgainst: (value: T) => string | undefined): string | undefined {
@@ -222,9 +222,7 @@ const wakeUp = {
     'the name of a Service, an export or an import is needed',
   ),
   generation: count,
-  retryNumbers: (value, field) =>
-    object(value, field) ??
-    firstReason(Object.entries(value as Fields), ([key, number]) => oneOf(...controllers)(key, 'a key of retryNumbers') ?? count(number, key)),
+  retryNumbers: object,
   notBeforeMs: optional(time),
   delayedByBatch: optional(oneOf(true, false)),
   latencyFromMs: optional(time),
@@ -232,8 +230,14 @@ const wakeUp = {
   dueMs: optional(time),
 } satisfies Checks<keyof WakeUpMessage>;
 
+const retryNumbersOf = (kind: WorkKind): Check => {
+  const part = oneOf(...partsOf[kind]);
+  return (value) => firstReason(Object.entries(value as Fields), ([key, number]) => part(key, 'a key of retryNumbers') ?? count(number, key));
+};
+
 /** Throws UnreadableMessage. */
 export function readWakeUp(body: string): WakeUpMessage {
   const m = checked(decodeMessage(body), { v: ownVersion, ...wakeUp });
+  checked(m, { retryNumbers: retryNumbersOf(m['kind'] as WorkKind) });
   return Object.fromEntries(Object.keys(wakeUp).flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
 }

@@ -1,6 +1,5 @@
 /** A wake-up for a worker of sync, and the copy of work that is given up. In the queue their fields have the same names. */
-import type { Controller } from '#shared/kube/controllers.ts';
-import type { WorkKind } from '#shared/kube/work-kinds.ts';
+import type { Part, WorkKind } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from './codec.ts';
 import { messageVersion } from './messages.ts';
 
@@ -11,7 +10,7 @@ export interface WakeUpMessage {
   readonly name: string;
   /** The wake-up is for every change of the item up to this generation. */
   readonly generation: number;
-  /** The controllers that the wake-up is for, with 0 for new work or the number of the retry. */
+  /** The parts that the wake-up is for, with 0 for new work or the number of the retry. */
   readonly retryNumbers: RetryNumbers;
   /** Time before which the wake-up is sent again instead of handled, ms since the epoch, because SQS delays by 900 s at most. */
   readonly notBeforeMs?: number | undefined;
@@ -25,17 +24,17 @@ export interface WakeUpMessage {
   readonly dueMs?: number | undefined;
 }
 
-export type RetryNumbers = { readonly [C in Controller]?: number };
+export type RetryNumbers = { readonly [P in Part]?: number };
 
 export const encodeWakeUp = (wakeUp: WakeUpMessage): string => encodeMessage({ v: messageVersion, ...wakeUp });
 
-/** The copy of a wake-up with a controller whose retries are used up, for people and for redrive. */
+/** The copy of a wake-up with a part whose retries are used up, for people and for redrive. */
 export interface ParkedCopy {
   readonly cluster: string;
   readonly namespace: string;
   readonly kind: WorkKind;
   readonly name: string;
-  readonly controller: Controller;
+  readonly part: Part;
   readonly generation: number;
   readonly error: string;
   readonly parkedAtMs: number;

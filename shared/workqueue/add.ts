@@ -1,4 +1,4 @@
-/** client-go's Add and AddAfter: enqueues services for a run of both controllers. */
+/** client-go's Add and AddAfter: enqueues work for a run of all its parts. */
 import { concurrently } from '#shared/concurrently.ts';
 import { workText } from '#shared/kube/work-kinds.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';

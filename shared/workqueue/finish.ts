@@ -1,30 +1,30 @@
 /**
- * client-go's Done, with AddRateLimited or Forget for each controller. Wake-ups are sent before they are recorded, because a crash in between would lose the
+ * client-go's Done, with AddRateLimited or Forget for each part. Wake-ups are sent before they are recorded, because a crash in between would lose the
  * work in the opposite order.
  */
 import type { QueueUrls } from '#shared/clusters/record.ts';
-import type { Controller } from '#shared/kube/controllers.ts';
+import type { Part } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { expireLease, type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
-import { type ControllerState, controllersBehind, controllersToRun, isClean, isDone } from './rules/item.ts';
+import { isClean, isDone, type PartStates, partState, partsBehind, partsToRun } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
 import { nextState } from './rules/next-state.ts';
 import type { Outcome } from './rules/outcome.ts';
 import type { Claim } from './take.ts';
 
 export interface FinishedRun extends RunSaves {
-  readonly outcomes: ReadonlyMap<Controller, Outcome>;
+  readonly outcomes: ReadonlyMap<Part, Outcome>;
   /** URLs of the cluster's queues from its record. */
   readonly queues: QueueUrls | undefined;
 }
 
-/** A controller whose retries are used up. */
+/** A part whose retries are used up. */
 export interface GivenUp {
-  readonly controller: Controller;
+  readonly part: Part;
   readonly error: string;
 }
 
@@ -42,7 +42,7 @@ export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: Finishe
   await send(queues, claim, { retries, gaveUp, nowMs });
   const { leaseId, item } = claim;
   const { triggers, newestRecord } = run;
-  const record: RunRecord = { leaseId, generation: item.generation, before: item.controllers, after, triggers, newestRecord, nowMs };
+  const record: RunRecord = { leaseId, generation: item.generation, before: item.parts, after, triggers, newestRecord, nowMs };
   const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
 }
@@ -56,7 +56,7 @@ export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, messa
     const nowMs = deps.now();
     const item = await expireLease(deps.table, service, leaseId, nowMs);
     // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no wake-up before the lease would have ended.
-    if (!item || isClean(item) || controllersToRun(message, item).length > 0) return;
+    if (!item || isClean(item) || partsToRun(message, item).length > 0) return;
     const newer = newWork(service.cluster, wakeUp(service.namespace, service.name, { kind: service.kind }), item.generation, nowMs);
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(newer)]);
   } catch (error) {
@@ -65,33 +65,33 @@ export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, messa
 }
 
 interface Decided {
-  readonly after: { readonly [C in Controller]?: ControllerState };
-  /** Retries by their wait in seconds. Controllers with the same wait share a wake-up. */
+  readonly after: PartStates;
+  /** Retries by their wait in seconds. Parts with the same wait share a wake-up. */
   readonly retries: ReadonlyMap<number, { readonly numbers: RetryNumbers; readonly requeues: number }>;
   readonly gaveUp: readonly GivenUp[];
 }
 
-function decide({ item, message }: Claim, outcomes: ReadonlyMap<Controller, Outcome>, nowMs: number): Decided {
-  const after: { [C in Controller]?: ControllerState } = {};
+function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, nowMs: number): Decided {
+  const after: { -readonly [P in Part]?: PartStates[P] } = {};
   const retries = new Map<number, { readonly numbers: RetryNumbers; readonly requeues: number }>();
   const gaveUp: GivenUp[] = [];
   const requeueAfterSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)));
-  for (const [controller, outcome] of outcomes) {
-    const next = nextState(controller, item.controllers[controller], outcome, {
+  for (const [part, outcome] of outcomes) {
+    const next = nextState(part, partState(item, part), outcome, {
       generation: item.generation,
-      retryNumber: message.retryNumbers[controller],
+      retryNumber: message.retryNumbers[part],
       delayedByBatch: message.delayedByBatch === true,
       requeueAfterSeconds,
       nowMs,
     });
-    after[controller] = next.state;
+    after[part] = next.state;
     const seconds = next.retryInSeconds;
     if (seconds !== undefined) {
       const { numbers = {}, requeues = 0 } = retries.get(seconds) ?? {};
       const again = outcome.kind === 'requeued' ? (message.requeues ?? 0) + 1 : requeues;
-      retries.set(seconds, { numbers: { ...numbers, [controller]: next.state.retryNumber }, requeues: again });
+      retries.set(seconds, { numbers: { ...numbers, [part]: next.state.retryNumber }, requeues: again });
     }
-    if (next.gaveUp !== undefined) gaveUp.push({ controller, error: next.gaveUp });
+    if (next.gaveUp !== undefined) gaveUp.push({ part, error: next.gaveUp });
   }
   return { after, retries, gaveUp };
 }
@@ -121,14 +121,14 @@ interface Ending {
 /** Releases the lease, or keeps it for a generation that was added meanwhile. */
 async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayContinue, queues }: Ending): Promise<Finished['next']> {
   const { service } = claim;
-  if (isDone({ ...record.before, ...record.after }, record.generation)) {
+  if (isDone({ kind: service.kind, parts: { ...record.before, ...record.after } }, record.generation)) {
     if (await releaseClean(deps.table, service, record)) return { kind: 'done' };
     if (mayContinue) {
       const item = await renew(deps.table, service, record, deps.now() + deps.limits.sync.leaseMs);
       if (!item) return { kind: 'lease-lost' };
       // The run is done, which ends a row of requeued runs.
       const message = { ...claim.message, requeues: undefined };
-      return { kind: 'continue', claim: { ...claim, message, item, controllers: controllersBehind(item), wasTakenOver: false } };
+      return { kind: 'continue', claim: { ...claim, message, item, parts: partsBehind(item), wasTakenOver: false } };
     }
   }
   const item = await releaseOwing(deps.table, service, record);

@@ -3,7 +3,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { postpone, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
-import { controllersToRun } from './rules/item.ts';
+import { partsToRun } from './rules/item.ts';
 import { delayUntil } from './rules/message.ts';
 import type { Paced, WakePace } from './wake-pace.ts';
 
@@ -25,7 +25,7 @@ export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Pro
   if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now())) return false;
   const { cluster, namespace, kind, name } = message;
   const service = { cluster, namespace, kind, name };
-  if (controllersToRun(message, await readWork(deps.table, service)).length === 0) return true;
+  if (partsToRun(message, await readWork(deps.table, service)).length === 0) return true;
   const nowMs = deps.now();
   const turnMs = nowMs + Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;
   const { delaySeconds, message: later } = delayUntil(message, turnMs, nowMs);

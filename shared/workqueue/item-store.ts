@@ -1,34 +1,33 @@
 /**
- * The work item in the table: one lease for both controllers of a service. `claim` implements upstream's contract "never two syncs of the same key at once"
+ * The work item in the table: one lease for all parts of the work. `claim` implements upstream's contract "never two syncs of the same key at once"
  * by a conditional write, which succeeds for only one worker until the lease expires. Only this file uses the names of the attributes.
  */
-import { type Controller, controllers } from '#shared/kube/controllers.ts';
-import { workText } from '#shared/kube/work-kinds.ts';
+import { type Part, partsOf, type WorkKind, workText } from '#shared/kube/work-kinds.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type WorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
-import { type ControllerState, type ControllerStates, latestGeneration, type WorkItem } from './rules/item.ts';
+import { latestGeneration, type PartState, type PartStates, type WorkItem } from './rules/item.ts';
 
-/** Attributes of a controller begin with its code. */
-const codes = { endpoints: 'ep', slices: 'sl' } as const satisfies { readonly [C in Controller]: string };
+/** Attributes of a part begin with its code. */
+const codes = { endpoints: 'ep', slices: 'sl', export: 'ex', import: 'im' } as const satisfies { readonly [P in Part]: string };
 const attributesOf = {
   doneGeneration: 'done',
   failures: 'tries',
   retryNumber: 'seq',
   retryGeneration: 'rg',
   retryDueMs: 'at',
-} as const satisfies { readonly [F in keyof ControllerState]: string };
-const fields = Object.keys(attributesOf) as (keyof ControllerState)[];
-const attribute = (controller: Controller, field: keyof ControllerState): string => `${codes[controller]}_${attributesOf[field]}`;
+} as const satisfies { readonly [F in keyof PartState]: string };
+const fields = Object.keys(attributesOf) as (keyof PartState)[];
+const attribute = (part: Part, field: keyof PartState): string => `${codes[part]}_${attributesOf[field]}`;
 
 export async function readWork(table: Table, service: WorkKey): Promise<WorkItem> {
-  return decodeWork(await table.get(workKey(service)));
+  return decodeWork(service.kind, await table.get(workKey(service)));
 }
 
 /** Adds a generation. Resolves to the item with the generation that a run must cover. */
 export async function addGeneration(table: Table, service: WorkKey, nowMs: number): Promise<WorkItem> {
   const item = await table.update(workKey(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
-  return decodeWork(item);
+  return decodeWork(service.kind, item);
 }
 
 /** Like `addGeneration`, and makes the run read its outputs from the API server. This is one write, because a run between two writes would use up the mark. */
@@ -40,7 +39,7 @@ export async function addGenerationForApiRead(table: Table, service: WorkKey, no
       { set: { gen: generation + 1, live: generation + 1 }, setIfAbsent: dirtySince(service, nowMs) },
       generation === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: generation },
     );
-    if (item) return decodeWork(item);
+    if (item) return decodeWork(service.kind, item);
   }
   throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses a new generation: its attribute is damaged`);
 }
@@ -54,13 +53,13 @@ export async function postpone(table: Table, service: WorkKey, untilMs: number):
 export const maxTries = 20;
 
 /**
- * Takes the lease if it is free or expired and one of the controllers is not done. Resolves to the current item, whose generation the run covers, or to
+ * Takes the lease if it is free or expired and one of the parts is not done. Resolves to the current item, whose generation the run covers, or to
  * undefined if another worker was faster.
  */
 export async function claim(
   table: Table,
   service: WorkKey,
-  read: { readonly item: WorkItem; readonly controllers: readonly Controller[] },
+  read: { readonly item: WorkItem; readonly parts: readonly Part[] },
   lease: { readonly id: string; readonly nowMs: number; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
   const { lease: former, generation } = read.item;
@@ -73,18 +72,18 @@ export async function claim(
       }
     : { absent: 'lease' };
   const owed: WriteCondition = {
-    any: read.controllers.flatMap((c): WriteCondition[] => {
-      const done = attribute(c, 'doneGeneration');
+    any: read.parts.flatMap((part): WriteCondition[] => {
+      const done = attribute(part, 'doneGeneration');
       return [{ absent: done }, { attribute: done, is: '<', value: generation }];
     }),
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(workKey(service), change, { all: [free, owed] });
-  return item && decodeWork(item);
+  return item && decodeWork(service.kind, item);
 }
 
 /**
- * Like `claim` without a read of the item, for the usual case. The lease is free, and a controller has neither done the generation nor has a pending retry for
+ * Like `claim` without a read of the item, for the usual case. The lease is free, and a part has neither done the generation nor has a pending retry for
  * it. Resolves to undefined in any other case, for which `claim` exists. The latest generation is the one of the item.
  */
 export async function claimUnread(
@@ -97,13 +96,15 @@ export async function claimUnread(
   const isBelow = (attribute: string): WriteCondition => ({
     any: [{ absent: attribute }, isLatest ? { attribute, is: '<', than: 'gen' } : { attribute, is: '<', value: generation }],
   });
-  const owed = controllers.map((c): WriteCondition => ({ all: [isBelow(attribute(c, 'doneGeneration')), isBelow(attribute(c, 'retryGeneration'))] }));
+  const owed = partsOf[service.kind].map(
+    (part): WriteCondition => ({ all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))] }),
+  );
   const condition: WriteCondition = {
     all: [{ absent: 'lease' }, isLatest ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation }, { any: owed }],
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(workKey(service), change, condition);
-  return item && decodeWork(item);
+  return item && decodeWork(service.kind, item);
 }
 
 /** Attributes that a run may replace. Undefined keeps them. */
@@ -118,9 +119,9 @@ export interface RunSaves {
 export interface RunRecord extends RunSaves {
   readonly leaseId: string;
   readonly generation: number;
-  /** The controllers' states at the claim, and the changed states. */
-  readonly before: ControllerStates;
-  readonly after: { readonly [C in Controller]?: ControllerState };
+  /** The parts' states at the claim, and the changed states. */
+  readonly before: PartStates;
+  readonly after: PartStates;
   readonly nowMs: number;
 }
 
@@ -151,7 +152,7 @@ export async function releaseOwing(table: Table, service: WorkKey, record: RunRe
   const { set, remove } = changeOf(record);
   const change = { set: { ...set, ...dirtySince(service, record.nowMs) }, remove: [...remove, ...leaseAttributes] };
   const item = await table.update(workKey(service), change, isHeldBy(record.leaseId));
-  return item && decodeWork(item);
+  return item && decodeWork(service.kind, item);
 }
 
 /**
@@ -161,13 +162,13 @@ export async function releaseOwing(table: Table, service: WorkKey, record: RunRe
 export async function renew(table: Table, service: WorkKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
   const change = changeOf(record);
   const item = await table.update(workKey(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
-  return item && decodeWork(item);
+  return item && decodeWork(service.kind, item);
 }
 
 /** Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to another worker or is released. */
 export async function expireLease(table: Table, service: WorkKey, leaseId: string, nowMs: number): Promise<WorkItem | undefined> {
   const item = await table.update(workKey(service), { set: { until: nowMs } }, isHeldBy(leaseId));
-  return item && decodeWork(item);
+  return item && decodeWork(service.kind, item);
 }
 
 function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): {
@@ -175,28 +176,27 @@ function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): 
   readonly remove: readonly string[];
 } {
   const set: { [attribute: string]: Value } = { ranAt: nowMs };
-  for (const c of controllers) {
-    const state = after[c];
-    if (!state) continue;
-    for (const field of fields) if (state[field] !== before[c][field]) set[attribute(c, field)] = state[field];
+  for (const [part, state] of Object.entries(after) as [Part, PartState][]) {
+    for (const field of fields) if (state[field] !== before[part]?.[field]) set[attribute(part, field)] = state[field];
   }
   if (typeof triggers === 'string') set['tt'] = triggers;
   if (newestRecord !== undefined) set['h'] = newestRecord;
   return { set, remove: triggers === null ? ['tt'] : [] };
 }
 
-export function decodeWork(item: Item | undefined): WorkItem {
+export function decodeWork(kind: WorkKind, item: Item | undefined): WorkItem {
   const number = (name: string): number => (typeof item?.[name] === 'number' ? item[name] : 0);
-  const state = (c: Controller): ControllerState =>
-    Object.fromEntries(fields.map((field) => [field, number(attribute(c, field))])) as { [F in keyof ControllerState]: number };
+  const state = (part: Part): PartState =>
+    Object.fromEntries(fields.map((field) => [field, number(attribute(part, field))])) as { [F in keyof PartState]: number };
   const id = item?.['lease'] as string | undefined;
   return {
+    kind,
     generation: number('gen'),
     apiReadGeneration: number('live'),
     lease: id === undefined ? undefined : { id, untilMs: number('until') },
     dirtyAtMs: item?.['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),
-    controllers: { endpoints: state('endpoints'), slices: state('slices') },
+    parts: Object.fromEntries(partsOf[kind].map((part) => [part, state(part)])),
     triggers: item?.['tt'] as string | undefined,
     newestRecord: item?.['h'] as number | undefined,
   };

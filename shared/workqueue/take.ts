@@ -1,23 +1,22 @@
 /** client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now. */
-import type { Controller } from '#shared/kube/controllers.ts';
-import { workText } from '#shared/kube/work-kinds.ts';
+import { type Part, workText } from '#shared/kube/work-kinds.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { controllersToRun, isLeased, latestGeneration, type WorkItem, type WorkLease } from './rules/item.ts';
+import { isLeased, latestGeneration, partsToRun, type WorkItem, type WorkLease } from './rules/item.ts';
 import { allAtLeaseEnd, delayUntil, isNewWork } from './rules/message.ts';
 
-/** The lease of a service, and the controllers to run under it. */
+/** The lease of a service, and the parts to run under it. */
 export interface Claim {
   readonly service: WorkKey;
   readonly message: WakeUpMessage;
   readonly leaseId: string;
   /** The item under the lease. The run covers its generation. */
   readonly item: WorkItem;
-  readonly controllers: readonly Controller[];
+  readonly parts: readonly Part[];
   /** The lease of another worker had expired, whose writes may not have been saved. */
   readonly wasTakenOver: boolean;
 }
@@ -38,24 +37,24 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   if (isNewWork(message) && (message.generation !== latestGeneration || message.delayedByBatch)) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
-    const controllers = item ? controllersToRun(message, item) : [];
+    const parts = item ? partsToRun(message, item) : [];
     attempt = { leaseId: lease.id, wasTakenOver: false };
-    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
+    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, parts } };
   }
   for (let tries = 0; tries < maxTries; tries++) {
     const read = await readWork(deps.table, service);
-    const controllers = controllersToRun(message, read);
-    if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, controllers } };
-    if (controllers.length === 0) return { kind: 'nothing-owed' };
+    const parts = partsToRun(message, read);
+    if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, parts } };
+    if (parts.length === 0) return { kind: 'nothing-owed' };
     const nowMs = deps.now();
     if (read.lease && isLeased(read, nowMs)) {
       await waitForLeaseEnd(deps, { service, message, lease: read.lease, nowMs });
       return { kind: 'lease-busy' };
     }
     const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + deps.limits.sync.leaseMs };
-    const item = await claim(deps.table, service, { item: read, controllers }, lease);
+    const item = await claim(deps.table, service, { item: read, parts }, lease);
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
-    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, controllers } };
+    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, parts } };
   }
   throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses each claim: an attribute is damaged`);
 }

@@ -8,6 +8,7 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 import { apiErrors, refusalsOfHub } from '#test/support/api-errors.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, pods, startAt } from '#test/support/small-cluster.ts';
@@ -159,7 +160,7 @@ async function withFailing(call: string, error: ClusterApiError): Promise<{ read
   }
   expect(failed).toBeGreaterThan(0);
   const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'tenant' });
-  const hasFailed = world.queues.parked.waiting().length > 0 || controllers.some((c) => work.controllers[c].failures > 0);
-  const isPending = controllers.some((c) => work.controllers[c].doneGeneration < work.generation);
+  const hasFailed = world.queues.parked.waiting().length > 0 || controllers.some((c) => partState(work, c).failures > 0);
+  const isPending = controllers.some((c) => partState(work, c).doneGeneration < work.generation);
   return { seconds: Math.max(...seconds), fate: hasFailed ? 'retried' : isPending ? 'waits' : 'done' };
 }

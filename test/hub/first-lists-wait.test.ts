@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { metaKey, workKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -15,8 +16,8 @@ it('a service that was retried often before waits for the first lists as long as
   const waits = new Map<number, number>();
   for (let seconds = 0; seconds < 20; seconds++) {
     await pass(1);
-    const { retryNumber, retryDueMs } = (await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'svc' })).controllers
-      .endpoints;
+    const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'svc' });
+    const { retryNumber, retryDueMs } = partState(work, 'endpoints');
     if (retryNumber > 9) waits.set(retryNumber, retryDueMs);
   }
   const due = [...waits.values()];

@@ -9,6 +9,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, startAt } from '#test/support/small-cluster.ts';
 
@@ -71,8 +72,8 @@ it('its calls end before the function does, with Endpoints and both families han
   // A second call follows a call of the maximum duration.
   expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.sync.callMs);
   expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.sync.reserveMs);
-  const { controllers } = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'slow' });
-  expect(Math.min(controllers.endpoints.failures, controllers.slices.failures)).toBeGreaterThan(0);
+  const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'slow' });
+  for (const part of ['endpoints', 'slices'] as const) expect(partState(work, part).failures).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });
 

@@ -6,9 +6,9 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
-import { type ControllerState, controllersToRun } from '#shared/workqueue/rules/item.ts';
+import { type PartState, partsToRun } from '#shared/workqueue/rules/item.ts';
 import { nextState, recordSuccess } from '#shared/workqueue/rules/next-state.ts';
-import { idleController, noWork } from '#test/support/absent-records.ts';
+import { idlePart, noWork } from '#test/support/absent-records.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
@@ -174,8 +174,8 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
   const fresh = (generation: number) => ({ generation, retryNumbers: { endpoints: 0, slices: 0 } });
 
   /** Each retry fails in turn. */
-  function afterFailures(count: number): { readonly state: ControllerState; readonly gaveUp: boolean } {
-    let state = idleController;
+  function afterFailures(count: number): { readonly state: PartState; readonly gaveUp: boolean } {
+    let state = idlePart;
     let gaveUp = false;
     for (let i = 0; i < count; i++) {
       const run = { generation: 1, retryNumber: state.retryNumber, delayedByBatch: false, requeueAfterSeconds: 0, nowMs: state.retryDueMs };
@@ -189,17 +189,17 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
   it('many wake-ups before a run are one run, and those during a run one more [Q-1, Q-3: Collapse, CollapseWhileProcessing]', () => {
     const captured = 3;
     const item = (generation: number, done: number) => {
-      const state = recordSuccess(idleController, done);
-      return { ...noWork, generation, controllers: { endpoints: state, slices: state } };
+      const state = recordSuccess(idlePart, done);
+      return { ...noWork, generation, parts: { endpoints: state, slices: state } };
     };
-    for (const generation of [1, 2, 3]) expect(controllersToRun(fresh(generation), item(3, captured))).toEqual([]);
-    expect(controllersToRun(fresh(4), item(5, captured))).toEqual(['endpoints', 'slices']);
-    expect(controllersToRun(fresh(5), item(5, 5))).toEqual([]);
+    for (const generation of [1, 2, 3]) expect(partsToRun(fresh(generation), item(3, captured))).toEqual([]);
+    expect(partsToRun(fresh(4), item(5, captured))).toEqual(['endpoints', 'slices']);
+    expect(partsToRun(fresh(5), item(5, 5))).toEqual([]);
   });
 
   it('a delayed wake-up whose work is done is dropped [Q-6, Q-8: Deduping]', () => {
-    const state = recordSuccess(idleController, 2);
-    expect(controllersToRun(fresh(1), { ...noWork, generation: 2, controllers: { endpoints: state, slices: state } })).toEqual([]);
+    const state = recordSuccess(idlePart, 2);
+    expect(partsToRun(fresh(1), { ...noWork, generation: 2, parts: { endpoints: state, slices: state } })).toEqual([]);
   });
 
   it('waits double up to the cap, without overflow, and start afresh after a success [Q-11, Q-13, Q-14, Q-15, Q-19]', () => {

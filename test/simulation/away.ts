@@ -2,7 +2,7 @@
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { metaKey } from '#shared/store/keys.ts';
+import { metaKey, parseWorkKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
@@ -47,10 +47,9 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   const meta = await read;
   if (!meta || !hasSynced(meta)) return;
   for (const item of owed) {
-    const work = decodeWork(item);
-    const { endpoints, slices } = work.controllers;
-    const due =
-      Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, endpoints.retryDueMs, slices.retryDueMs) + world.profile.batchPeriodSeconds * 1000;
+    const work = decodeWork(parseWorkKey(item.pk).kind, item);
+    const retriesDue = Object.values(work.parts).map(({ retryDueMs }) => retryDueMs);
+    const due = Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, ...retriesDue) + world.profile.batchPeriodSeconds * 1000;
     if (!isClean(work) && due < begunAt - owedForMs) return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
   }
 }

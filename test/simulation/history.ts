@@ -26,7 +26,7 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
     if (!item.pk.includes('#WORK#')) continue;
     const { cluster, namespace, name } = parseWorkKey(item.pk);
     const key = { cluster, namespace, name };
-    const { newestRecord } = decodeWork(item);
+    const { newestRecord } = decodeWork(parseWorkKey(item.pk).kind, item);
     const records: (HistoryRecord & Link)[] = [];
     let unreadable = 0;
     for await (const { text = '', ...link } of recordsSince(table, key, 0)) {

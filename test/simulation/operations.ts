@@ -8,6 +8,7 @@ import type { ParkedCopy } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { checkCircuit, watchedMetrics } from './away.ts';
 import type { Processes } from './processes.ts';
 import { modeOf } from './profile.ts';
@@ -98,16 +99,15 @@ export class Operations {
     const actor = this.#processes.actor('operator', { lucky: true });
     const wake = async (message: Message): Promise<void> => {
       this.#world.redriven++;
-      const { namespace, kind, name, generation, controller } = decodeMessage(message.body) as Partial<ParkedCopy> &
+      const { namespace, kind, name, generation, part } = decodeMessage(message.body) as Partial<ParkedCopy> &
         Pick<ParkedCopy, 'namespace' | 'kind' | 'name' | 'generation'>;
       actor.trace(`re-drives ${message.body}`);
-      if (this.#processes.mutant?.redriveCopies && controller)
+      if (this.#processes.mutant?.redriveCopies && part)
         return syncs.add({
-          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, kind, name, generation, retryNumbers: { [controller]: 0 } }),
+          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, kind, name, generation, retryNumbers: { [part]: 0 } }),
         });
-      const wakeUp = { namespace, kind, name, delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined };
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
-      await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeUp]);
+      await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeNow(namespace, name, kind)]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
     // Events have the state as of a version, so they can arrive at any time. A heartbeat says that the relay lives now.

@@ -188,7 +188,7 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
 async function checkClean(world: World, resynced: boolean): Promise<void> {
   for (const item of await world.table.items()) {
     if (item.pk.includes('#WORK#') && !isOfTenant(parseWorkKey(item.pk).namespace)) {
-      const work = decodeWork(item);
+      const work = decodeWork(parseWorkKey(item.pk).kind, item);
       if (!isClean(work)) {
         if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
           world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);

@@ -1,7 +1,8 @@
 /** Records of a service before its first wake-up. */
 import type { ServiceCounts } from '#shared/store/service-counts.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 
-export const noWork = decodeWork(undefined);
-export const idleController = noWork.controllers.endpoints;
+export const noWork = decodeWork('service', undefined);
+export const idlePart = partState(noWork, 'endpoints');
 export const noCounts: ServiceCounts = { gauges: undefined, foreign: undefined, hints: undefined };

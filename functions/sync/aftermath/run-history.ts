@@ -9,7 +9,7 @@ import { changesBetween, type Why } from '#shared/history/changes.ts';
 import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
 import { shortened } from '#shared/history/shortened.ts';
 import { encodeRecord } from '#shared/history/text.ts';
-import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { type Controller, isController, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, fieldManagerOf } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
 import { isOwnedBy } from '#shared/slices/planned-slice.ts';
@@ -63,9 +63,9 @@ const comparisons: readonly string[] = Object.values(comparedLater);
 
 function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, maxNamed: number): HistoryRecord {
   const { server, inputs, outcomes } = result;
-  const endings = [...outcomes].flatMap(([controller, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (o.kind === 'ok' || (o.kind === 'requeued' && comparisons.includes(o.reason))) return [];
-    return [[controller, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
+  const endings = [...outcomes].flatMap(([part, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
+    if (!isController(part) || o.kind === 'ok' || (o.kind === 'requeued' && comparisons.includes(o.reason))) return [];
+    return [[part, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };
   const adopted = run ? adoptedBy(run) : 0;
@@ -118,7 +118,7 @@ const hasForgotten = ({ inputs, result }: Reached): boolean => inputs.outputs.so
 
 /** The run forgets the outputs of a service that is gone, of the controllers that are done with it. */
 const endedKinds = ({ inputs, result }: Pick<Reached, 'inputs' | 'result'>): readonly OutputKind[] =>
-  inputs.service ? [] : [...result.outcomes].flatMap(([c, { kind }]) => (kind === 'ok' ? [outputKindOf[c]] : []));
+  inputs.service ? [] : [...result.outcomes].flatMap(([part, { kind }]) => (kind === 'ok' && isController(part) ? [outputKindOf[part]] : []));
 
 const deletesOf = ({ deletes }: ServerState): Pick<HistoryRecord, 'deletes'> =>
   deletes.Endpoints + deletes.EndpointSlice > 0 ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } } : {};

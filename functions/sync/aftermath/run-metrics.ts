@@ -47,16 +47,16 @@ function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number
 
 /** For people: metric, log line, and an Event of the Service. */
 export async function reportGivenUp(deps: SyncDeps, key: ServiceKey, { api, inputs }: RunResult, gaveUp: readonly GivenUp[]): Promise<void> {
-  for (const { controller, error } of gaveUp) {
+  for (const { part, error } of gaveUp) {
     deps.metrics.put('Parked', 1, { cluster: key.cluster });
-    deps.log.error('work parked', { ...key, controller, error });
+    deps.log.error('work parked', { ...key, part, error });
     if (!api || !inputs?.service) continue;
     await deps.events.record(api, {
       type: 'Warning',
       reason: 'RetryBudgetExceeded',
-      message: `${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
+      message: `${part === 'endpoints' ? 'Endpoints' : 'EndpointSlices'} given up until the next change, after 16 tries: ${error}`,
       regarding: serviceReference(inputs.service),
-      component: controller === 'endpoints' ? 'endpoint-controller' : 'endpoint-slice-controller',
+      component: part === 'endpoints' ? 'endpoint-controller' : 'endpoint-slice-controller',
     });
   }
 }

@@ -1,7 +1,6 @@
 /** The findings of an import's run, for explain, the console and the next run. A run saves only changed findings. */
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
-import { controllers } from '#shared/kube/controllers.ts';
 import { type ImportReport, readImportReport, saveImportReport } from '#shared/store/import-report.ts';
 import { isRetry } from '../state/run.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
@@ -25,6 +24,6 @@ export const saveReport = ({ deps, cluster, namespace, name, found }: Clusterset
 
 /** Resolves to the sources that the mass-removal guard doubted in the run before a retry. Other runs read nothing. */
 export async function doubtedBefore({ deps, cluster, namespace, name, claim }: ClustersetRun): Promise<readonly string[]> {
-  if (!controllers.some((c) => isRetry({ work: claim.item }, c))) return [];
+  if (!isRetry({ work: claim.item }, 'import')) return [];
   return (await readImportReport(deps.table, { cluster: cluster.id, namespace, name }))?.report.doubted ?? [];
 }

@@ -5,7 +5,6 @@ import { mayExport } from '#shared/clusters/clusterset-membership.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { controllers } from '#shared/kube/controllers.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
@@ -23,24 +22,25 @@ import { type ClustersetRun, refusedByCluster } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
-export const exportReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, runExport), requeueAfterLostLease };
+export const exportReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, 'export'), requeueAfterLostLease };
 export const importReconciler: Reconciler = {
   reconcile: (deps, attempt) => {
     takeTurn(deps, attempt.claim.message);
-    return reconcile(deps, attempt, runImport);
+    return reconcile(deps, attempt, 'import');
   },
   requeueAfterLostLease,
 };
 
-type RunOfKind = typeof runExport | typeof runImport;
+/** Both kinds have one part, of the same name. */
+type Kind = 'export' | 'import';
+const runOf = { export: runExport, import: runImport };
 
-async function reconcile(deps: SyncDeps, attempt: StartedRun, runKind: RunOfKind): Promise<RunResult> {
+async function reconcile(deps: SyncDeps, attempt: StartedRun, kind: Kind): Promise<RunResult> {
   const { claim } = attempt;
   const cluster = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
-  const outcome = cluster ? await outcomeOfRun(deps, cluster, { ...attempt, runKind, written }) : ok;
-  const imported = runKind === runImport ? written : undefined;
-  return { cluster, queues: cluster?.queues, outcomes: new Map(controllers.map((c) => [c, outcome])), ...(imported && { imported }) };
+  const outcome = cluster ? await outcomeOfRun(deps, cluster, { ...attempt, kind, written }) : ok;
+  return { cluster, queues: cluster?.queues, outcomes: new Map([[kind, outcome]]), ...(kind === 'import' && { imported: written }) };
 }
 
 /** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
@@ -50,15 +50,15 @@ async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queue
 }
 
 interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs'> {
-  readonly runKind: RunOfKind;
+  readonly kind: Kind;
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, runKind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
+async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, kind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
   // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it may no longer make are withdrawn in a pause.
-  const isWithdrawn = runKind === runExport && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
+  const isWithdrawn = kind === 'export' && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
   if (!hasRuns(cluster) && !isWithdrawn) return ok;
-  const listed = runKind === runExport ? 'ServiceExport' : 'Namespace';
+  const listed = kind === 'export' ? 'ServiceExport' : 'Namespace';
   // The first lists wake every export and import. A relay may be installed days after its cluster was registered.
   if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
   if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues });
@@ -73,7 +73,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     name: claim.service.name,
     claim,
     // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
-    api: () => ownApi(deps, cluster, claim, runKind === runExport ? left.brief : left.call),
+    api: () => ownApi(deps, cluster, claim, kind === 'export' ? left.brief : left.call),
     apiOf: async (other, within) => {
       const record = await readCluster(deps.table, other);
       if (!record) throw new Error(`cluster ${other} is not registered`);
@@ -87,7 +87,7 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, run
     written,
   };
   try {
-    return await runKind(run);
+    return await runOf[kind](run);
   } catch (error) {
     if (error instanceof ClusterApiError) {
       // With the namespace goes what the run would write.

@@ -6,7 +6,7 @@ import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
-import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
+import { type Controller, isController, outputKindOf } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
 import { forgetOutputs, readOutputs, saveOutputs } from '#shared/store/outputs.ts';
@@ -50,13 +50,13 @@ interface BegunReads extends Prefetch {
 
 async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
   const { claim } = started;
-  const { service, message, controllers } = claim;
+  const { service, message, parts } = claim;
   const { forAdmission, inputs: prefetched, triggers } = begun;
   const [cluster, items] = await forAdmission;
   const nothingDone = (outcome: Outcome): RunResult => ({
     cluster,
     queues: cluster?.queues,
-    outcomes: new Map(controllers.map((c) => [c, outcome])),
+    outcomes: new Map(parts.map((part) => [part, outcome])),
   });
   if (!cluster) return nothingDone(ok);
   const applicant: Applicant = {
@@ -86,7 +86,8 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
     if (!run) return nothingDone(ok);
     // With opt-in the controllers run one after the other: the hand-over of slices may delete Endpoints that the other controller has just read.
     const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
-    const outcomes = new Map(await concurrently(atOnce, controllers, async (c) => [c, await runController(run, c)] as const));
+    const results = await concurrently(atOnce, parts.filter(isController), async (c) => [c, await runController(run, c)] as const);
+    const outcomes = new Map<Controller, Outcome>(results);
     const slices = outcomes.get('slices');
     if (slices && run.cluster.settings.slices) observeSync(run, slices);
     // The built-in controllers write the Service, and the run has only deleted slices of ours.
@@ -103,7 +104,7 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
 /** In a shadow cluster: Services that opt in are written all the same, and what was written of them is deleted. */
 async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<boolean> {
   const isOn = writesOptIn(cluster);
-  if (!claim.controllers.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return false;
+  if (!claim.parts.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return false;
   const written = await readOutputs(deps.table, claim.service);
   return isOn ? concernsOptIn(observed, written, { ...claim, cluster }) : isToBeWithdrawn(deps, claim.service, observed, written);
 }

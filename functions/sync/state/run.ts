@@ -3,13 +3,14 @@ import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
+import type { Part } from '#shared/kube/work-kinds.ts';
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import type { GaugeRecord, ServiceCounts } from '#shared/store/service-counts.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import { incarnationOf } from '#shared/store/version.ts';
-import type { WorkItem } from '#shared/workqueue/rules/item.ts';
+import { partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { SyncDeps } from './deps.ts';
 import type { Inputs } from './inputs.ts';
 import type { ServerState } from './server-state.ts';
@@ -54,15 +55,15 @@ type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs
 
 /** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
 export function mustReadFromApiServer({ wasTakenOver, work, inputs, cluster }: Saved, controller: Controller): boolean {
-  const { doneGeneration, failures } = work.controllers[controller];
+  const { doneGeneration, failures } = partState(work, controller);
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
   // After a restore every service runs once with reads from the API server. A service that had opted in then had no Endpoints of its own.
   const isLost = saved.some((o) => o.object && incarnationOf(o.version) < cluster.incarnation);
   return wasTakenOver || work.apiReadGeneration > doneGeneration || failures > 0 || isLost;
 }
 
-/** Returns true if an earlier run of the controller for the same change failed or was requeued. */
-export function isRetry({ work }: Pick<Run, 'work'>, controller: Controller): boolean {
-  const { doneGeneration, retryGeneration } = work.controllers[controller];
+/** Returns true if an earlier run of the part for the same change failed or was requeued. */
+export function isRetry({ work }: Pick<Run, 'work'>, part: Part): boolean {
+  const { doneGeneration, retryGeneration } = partState(work, part);
   return retryGeneration > doneGeneration;
 }

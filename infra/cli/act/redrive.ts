@@ -5,11 +5,13 @@
  * Nobody has checked a message in a dead-letter queue, neither its sender nor its cluster. It is redriven only if SQS itself has moved it there from the
  * cluster's queue, and if it is about the queue's own cluster.
  */
+
 import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { isController } from '#shared/kube/controllers.ts';
 import { workText } from '#shared/kube/work-kinds.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
@@ -162,9 +164,9 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
     const m = decodeMessage(body) as { readonly [field: string]: string };
     const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
-      const { namespace = '', kind = 'service', name = '', controller, error = '' } = m as Partial<ParkedCopy>;
+      const { namespace = '', kind = 'service', name = '', part = 'slices', error = '' } = m as Partial<ParkedCopy>;
       const work = { namespace, kind, name };
-      const subject = `${workText(work)} ${controller === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`;
+      const subject = isController(part) ? `${workText(work)} ${part === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}` : workText(work);
       return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, work) };
     }
     const original = m['body'] ?? '';

@@ -6,6 +6,7 @@ import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { type WriterFor, writersFor } from '#shared/clusters/writer-for.ts';
 import type { AddressType } from '#shared/kube/types.ts';
 import type { PodVerdict, Reason } from '#shared/verdicts/verdict.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 
 export const apiVersion = 'fleet-endpoints/v1';
 
@@ -86,7 +87,7 @@ interface PlaceData {
 
 export function explanationData({ cluster, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
   const { endpoints, slices } = writersFor(service, cluster);
-  const { controllers } = work;
+  const [ofEndpoints, ofSlices] = [partState(work, 'endpoints'), partState(work, 'slices')];
   return {
     apiVersion,
     kind: 'Explanation',
@@ -101,8 +102,8 @@ export function explanationData({ cluster, service, work, now }: ExplainInput, e
     kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
     writers: { endpoints: writerData(endpoints), slices: writerData(slices) },
     generation: work.generation,
-    doneGeneration: { endpoints: controllers.endpoints.doneGeneration, slices: controllers.slices.doneGeneration },
-    failures: { endpoints: controllers.endpoints.failures, slices: controllers.slices.failures },
+    doneGeneration: { endpoints: ofEndpoints.doneGeneration, slices: ofSlices.doneGeneration },
+    failures: { endpoints: ofEndpoints.failures, slices: ofSlices.failures },
     lastRunTime: work.ranAtMs > 0 ? new Date(work.ranAtMs).toISOString() : null,
     pendingSince: work.dirtyAtMs === undefined ? null : new Date(work.dirtyAtMs).toISOString(),
     pods: explanation.pods.map(podData),

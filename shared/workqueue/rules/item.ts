@@ -1,11 +1,12 @@
 /**
- * The work item of a service: its pending work, and the rules which controllers of a wake-up still need to run. It implements client-go's queue
+ * The work item of a service, export or import: its pending work, and the rules which parts of a wake-up still need to run. It implements client-go's queue
  * (docs/behaviour.md 3) by a record with generations.
  */
-import { type Controller, controllers } from '#shared/kube/controllers.ts';
+import { type Part, partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 
 export interface WorkItem {
-  /** Raised by each change that concerns the service. */
+  readonly kind: WorkKind;
+  /** Raised by each change that concerns the work. */
   readonly generation: number;
   /** Outputs are read from the API server until this generation is done. */
   readonly apiReadGeneration: number;
@@ -14,7 +15,7 @@ export interface WorkItem {
   readonly dirtyAtMs: number | undefined;
   /** End of the last run with any outcome, ms since the epoch, or 0. */
   readonly ranAtMs: number;
-  readonly controllers: ControllerStates;
+  readonly parts: PartStates;
   /**
    * Text of store/triggers.ts, which is stored with the item to save a separate write. Undefined if it is stored separately or absent.
    */
@@ -23,13 +24,14 @@ export interface WorkItem {
   readonly newestRecord?: number | undefined;
 }
 
-export type ControllerStates = { readonly [C in Controller]: ControllerState };
+/** A part that is left out has done nothing. */
+export type PartStates = { readonly [P in Part]?: PartState };
 
-/** Progress of one controller with a service. */
-export interface ControllerState {
+/** Progress of one part of the work. */
+export interface PartState {
   /** The newest generation that the outputs cover. */
   readonly doneGeneration: number;
-  /** Number of failures of this service in a row. Faults of the cluster do not count. */
+  /** Number of failures of this work in a row. Faults of the cluster do not count. */
   readonly failures: number;
   /** Number of the newest retry. It only grows, and is always the number of a sent message. */
   readonly retryNumber: number;
@@ -48,27 +50,35 @@ export const latestGeneration = Number.MAX_SAFE_INTEGER;
 
 interface Received {
   readonly generation: number;
-  readonly retryNumbers: { readonly [C in Controller]?: number };
+  readonly retryNumbers: { readonly [P in Part]?: number };
 }
 
+const untouched: PartState = { doneGeneration: 0, failures: 0, retryNumber: 0, retryGeneration: 0, retryDueMs: 0 };
+
+export const partState = ({ parts }: Pick<WorkItem, 'parts'>, part: Part): PartState => parts[part] ?? untouched;
+
+/** The states of all parts of the item's kind. */
+const statesOf = (item: Pick<WorkItem, 'kind' | 'parts'>): readonly PartState[] => partsOf[item.kind].map((part) => partState(item, part));
+
 /**
- * Returns the controllers of the wake-up that still need to run. A controller is left out if its generation is done, or if a newer pending retry covers the
+ * Returns the parts of the wake-up that still need to run. A part is left out if its generation is done, or if a newer pending retry covers the
  * generation. After a restore of the table the item's count may be behind the message's, so the item's count decides.
  */
-export function controllersToRun(message: Received, item: WorkItem): readonly Controller[] {
+export function partsToRun(message: Received, item: WorkItem): readonly Part[] {
   const generation = Math.min(message.generation, item.generation);
-  return controllers.filter((c) => {
-    const number = message.retryNumbers[c];
+  return partsOf[item.kind].filter((part) => {
+    const number = message.retryNumbers[part];
     if (number === undefined) return false;
-    const { doneGeneration, retryGeneration, retryNumber } = item.controllers[c];
+    const { doneGeneration, retryGeneration, retryNumber } = partState(item, part);
     return doneGeneration < generation && !(generation <= retryGeneration && number < retryNumber);
   });
 }
 
-export const controllersBehind = (item: WorkItem): readonly Controller[] =>
-  controllers.filter((c) => item.controllers[c].doneGeneration < item.generation);
+export const partsBehind = (item: WorkItem): readonly Part[] =>
+  partsOf[item.kind].filter((part) => partState(item, part).doneGeneration < item.generation);
 
-export const isDone = (states: ControllerStates, generation: number): boolean => controllers.every((c) => states[c].doneGeneration >= generation);
+export const isDone = (item: Pick<WorkItem, 'kind' | 'parts'>, generation: number): boolean =>
+  statesOf(item).every(({ doneGeneration }) => doneGeneration >= generation);
 
 /**
  * Returns true if a run under this lease is the first since the generation was added, provided that the generation met no lease. A run in between would have
@@ -76,18 +86,18 @@ export const isDone = (states: ControllerStates, generation: number): boolean =>
  */
 export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
   item.generation === generation &&
-  controllers.every((c) => Math.max(item.controllers[c].doneGeneration, item.controllers[c].retryGeneration) < generation);
+  statesOf(item).every(({ doneGeneration, retryGeneration }) => Math.max(doneGeneration, retryGeneration) < generation);
 
-/** Returns true if both controllers have done the newest generation. */
-export const isClean = (item: WorkItem): boolean => isDone(item.controllers, item.generation);
+/** Returns true if all parts have done the newest generation. */
+export const isClean = (item: WorkItem): boolean => isDone(item, item.generation);
 
 /** Returns true if the newest generation was enqueued by `lookOnly`, and the one before it is done. */
-export const isLookOnly = ({ generation, apiReadGeneration, controllers: states }: WorkItem): boolean =>
-  apiReadGeneration === generation && controllers.every((c) => states[c].doneGeneration === generation - 1);
+export const isLookOnly = (item: WorkItem): boolean =>
+  item.apiReadGeneration === item.generation && statesOf(item).every(({ doneGeneration }) => doneGeneration === item.generation - 1);
 
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 
 /** Returns the latest due time of the item's work. After a pod's change it waits for the batch period, after a failure for the retry. */
-export function dueMs({ dirtyAtMs, controllers: { endpoints, slices } }: WorkItem, sinceMs: number, batchMs: number): number {
-  return Math.max((dirtyAtMs ?? sinceMs) + batchMs, endpoints.retryDueMs, slices.retryDueMs);
+export function dueMs(item: WorkItem, sinceMs: number, batchMs: number): number {
+  return Math.max((item.dirtyAtMs ?? sinceMs) + batchMs, ...statesOf(item).map(({ retryDueMs }) => retryDueMs));
 }

@@ -1,7 +1,6 @@
 /** Creates every kind of wake-up with its due time. Other files do not create wake-ups. */
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { controllers } from '#shared/kube/controllers.ts';
-import type { WorkKind } from '#shared/kube/work-kinds.ts';
+import { partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration } from './item.ts';
 
@@ -54,11 +53,11 @@ export const lookOnly = (of: WakeUp): WakeUp => ({ ...of, readFromApiServer: tru
 export const wakeNow = (namespace: string, name: string, kind: WorkKind = 'service'): WakeUp =>
   wakeUp(namespace, name, { kind, readFromApiServer: kind === 'service' });
 
-const newRetryNumbers: RetryNumbers = { endpoints: 0, slices: 0 };
+const newRetryNumbers = (kind: WorkKind): RetryNumbers => Object.fromEntries(partsOf[kind].map((part) => [part, 0]));
 
-export const isNewWork = ({ retryNumbers }: WakeUpMessage): boolean => controllers.every((c) => retryNumbers[c] === 0);
+export const isNewWork = ({ kind, retryNumbers }: WakeUpMessage): boolean => partsOf[kind].every((part) => retryNumbers[part] === 0);
 
-/** Returns a wake-up for both controllers, because a generation is for both. Its latency has the wait of a paced wake-up, and not the batch period. */
+/** Returns a wake-up for all parts, because a generation is for all of them. Its latency has the wait of a paced wake-up, and not the batch period. */
 export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: number): Delayed {
   const delayMs = w.delaySeconds * 1000;
   const message: WakeUpMessage = {
@@ -67,7 +66,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
     kind: w.kind,
     name: w.name,
     generation,
-    retryNumbers: newRetryNumbers,
+    retryNumbers: newRetryNumbers(w.kind),
     dueMs: nowMs + delayMs,
     delayedByBatch: delayMs > 0,
     ...(w.observedAtMs !== undefined && { latencyFromMs: w.observedAtMs + (w.pace ? 0 : delayMs) }),
@@ -77,7 +76,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
 
 /** Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies before it covers new work. */
 export function allAtLeaseEnd({ cluster, namespace, kind, name }: Work, seconds: number, nowMs: number): Delayed {
-  const message = { cluster, namespace, kind, name, generation: latestGeneration, retryNumbers: newRetryNumbers };
+  const message = { cluster, namespace, kind, name, generation: latestGeneration, retryNumbers: newRetryNumbers(kind) };
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
 }
 
@@ -94,7 +93,7 @@ export function delayUntil(message: WakeUpMessage, dueMs: number, nowMs: number)
 }
 
 /**
- * Keeps only the newest of a service's wake-ups for new work, because it is for both controllers and every earlier generation. This is right for every
+ * Keeps only the newest of an item's wake-ups for new work, because it is for all parts and every earlier generation. This is right for every
  * outcome. A burst then costs one read of the work item. Retries stay as they are.
  */
 export function coalesce<T extends { readonly message: WakeUpMessage }>(received: readonly T[]): readonly T[] {

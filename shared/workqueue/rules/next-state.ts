@@ -1,7 +1,7 @@
-/** Computes a controller's state after the outcome of a run: client-go's Forget, AddRateLimited and AddAfter. */
-import type { Controller } from '#shared/kube/controllers.ts';
+/** Computes a part's state after the outcome of a run: client-go's Forget, AddRateLimited and AddAfter. */
+import type { Part } from '#shared/kube/work-kinds.ts';
 import { backoffSeconds, maxRetries } from './backoff.ts';
-import type { ControllerState } from './item.ts';
+import type { PartState } from './item.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A run that has ended. */
@@ -11,20 +11,20 @@ export interface RunEnd {
   /** The retry number of the run's wake-up, 0 or undefined for new work. `delayedByBatch` is true if the batch period delayed it. */
   readonly retryNumber: number | undefined;
   readonly delayedByBatch: boolean;
-  /** Wait of the requeued controllers in seconds, which they share. */
+  /** Wait of the requeued parts in seconds, which they share. */
   readonly requeueAfterSeconds: number;
   readonly nowMs: number;
 }
 
 export interface Next {
-  readonly state: ControllerState;
+  readonly state: PartState;
   /** Delay of the retry `state.retryNumber` in seconds, which the caller must send. */
   readonly retryInSeconds?: number;
   /** Error of the last try, if the retries are used up. */
   readonly gaveUp?: string;
 }
 
-export function nextState(controller: Controller, state: ControllerState, outcome: Outcome, run: RunEnd): Next {
+export function nextState(part: Part, state: PartState, outcome: Outcome, run: RunEnd): Next {
   switch (outcome.kind) {
     case 'ok':
       return { state: recordSuccess(state, run.generation) };
@@ -33,13 +33,13 @@ export function nextState(controller: Controller, state: ControllerState, outcom
         ? { state: coverWithPendingRetry(state, run.generation) }
         : scheduleRetry(state, run, run.requeueAfterSeconds);
     case 'failed':
-      return afterFailure(controller, state, outcome.error, run);
+      return afterFailure(part, state, outcome.error, run);
   }
 }
 
-function afterFailure(controller: Controller, state: ControllerState, error: string, run: RunEnd): Next {
+function afterFailure(part: Part, state: PartState, error: string, run: RunEnd): Next {
   const exhausted = state.failures + 1 > maxRetries;
-  const requeueAfterSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(controller, state.failures);
+  const requeueAfterSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(part, state.failures);
   // Upstream's queue keeps the earlier of two times for a key (Q-6), even if it forgets the key's failures (Q-13). A wake-up delayed by the batch period was in
   // the queue before the retry, so it was the earlier one, and uses up the retry.
   const covered = !run.delayedByBatch && isCoveredWithin(state, run, requeueAfterSeconds);
@@ -51,17 +51,17 @@ function afterFailure(controller: Controller, state: ControllerState, error: str
   return { state: giveUp(state, run.generation), gaveUp: error };
 }
 
-export const recordSuccess = (state: ControllerState, generation: number): ControllerState => ({ ...state, doneGeneration: generation, failures: 0 });
+export const recordSuccess = (state: PartState, generation: number): PartState => ({ ...state, doneGeneration: generation, failures: 0 });
 
-const recordFailure = (state: ControllerState): ControllerState => ({ ...state, failures: state.failures + 1 });
+const recordFailure = (state: PartState): PartState => ({ ...state, failures: state.failures + 1 });
 
 /** Resets the failures. A pending retry stays, and counts from zero (client-go's Forget). */
-const forget = (state: ControllerState): ControllerState => ({ ...state, failures: 0 });
+const forget = (state: PartState): PartState => ({ ...state, failures: 0 });
 
-/** Marks the controller as done until the next change, which starts from zero failures. */
-const giveUp = (state: ControllerState, generation: number): ControllerState => forget({ ...state, doneGeneration: generation });
+/** Marks the part as done until the next change, which starts from zero failures. */
+const giveUp = (state: PartState, generation: number): PartState => forget({ ...state, doneGeneration: generation });
 
-function scheduleRetry(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): Next {
+function scheduleRetry(state: PartState, run: RunEnd, requeueAfterSeconds: number): Next {
   // The number must be above every number that any worker has sent.
   const retryNumber = Math.max(state.retryNumber, run.retryNumber ?? 0) + 1;
   return {
@@ -74,12 +74,12 @@ function scheduleRetry(state: ControllerState, run: RunEnd, requeueAfterSeconds:
 const marginMs = 500;
 
 /**
- * Returns true if a pending retry of this controller also covers this run. It must be due no later than a new retry, and must not be the handled wake-up. A
+ * Returns true if a pending retry of this part also covers this run. It must be due no later than a new retry, and must not be the handled wake-up. A
  * controller then has one pending retry for any number of changes.
  */
-function isCoveredWithin(state: ControllerState, run: RunEnd, requeueAfterSeconds: number): boolean {
+function isCoveredWithin(state: PartState, run: RunEnd, requeueAfterSeconds: number): boolean {
   const isPending = state.retryGeneration > state.doneGeneration && run.nowMs < state.retryDueMs - marginMs;
   return isPending && state.retryDueMs <= run.nowMs + requeueAfterSeconds * 1000 && (run.retryNumber ?? 0) < state.retryNumber;
 }
 
-const coverWithPendingRetry = (state: ControllerState, generation: number): ControllerState => ({ ...state, retryGeneration: generation });
+const coverWithPendingRetry = (state: PartState, generation: number): PartState => ({ ...state, retryGeneration: generation });

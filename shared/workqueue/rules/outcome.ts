@@ -1,7 +1,7 @@
-/** The outcome of a controller's run for a service. */
+/** The outcome of a part's run: of a controller for a service, or of an export or import. */
 export type Outcome =
   | { readonly kind: 'ok' }
-  /** The fault is the service's own: it is retried with back-off, and given up when the retries are used up. */
+  /** The fault is the work's own: it is retried with back-off, and given up when the retries are used up. */
   | { readonly kind: 'failed'; readonly error: string }
   /** The run cannot run or finish now, for a cause of shared/contract/requeue-limits.ts. This does not count as a failure. */
   | RequeueOutcome;
@@ -16,7 +16,7 @@ export interface RequeueOutcome {
 
 export const ok: Outcome = { kind: 'ok' };
 
-/** Stops a whole run, for both controllers. */
+/** Stops a whole run, for all parts. */
 export class RequeueAfter extends Error {
   override readonly name = 'RequeueAfter';
   readonly outcome: RequeueOutcome;

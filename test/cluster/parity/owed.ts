@@ -16,9 +16,8 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
       dirty.map(async ({ pk }) => {
         const { namespace, name: service } = parseWorkKey(pk);
         const work = await readWork(table, parseWorkKey(pk));
-        const { endpoints, slices } = work.controllers;
-        const isBackingOff =
-          !work.lease && endpoints.failures + slices.failures > 0 && Math.max(endpoints.retryDueMs, slices.retryDueMs) > Date.now();
+        const states = Object.values(work.parts);
+        const isBackingOff = !work.lease && states.some((s) => s.failures > 0) && states.some((s) => s.retryDueMs > Date.now());
         return isClean(work) || (failing && isBackingOff) ? [] : [`${namespace}/${service}`];
       }),
     );

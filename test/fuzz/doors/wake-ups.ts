@@ -14,7 +14,11 @@ const message = fc.record(
     kind: mostly(fc.constantFrom('service', 'service', 'export', 'import'), hostileText),
     name: mostly(fc.constantFrom('web', 'web', 'x'), someName),
     generation: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
-    retryNumbers: fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
+    retryNumbers: fc.oneof(
+      fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
+      fc.record({ export: mostly(fc.nat(3), hostileNumber) }),
+      fc.record({ import: mostly(fc.nat(3), hostileNumber) }),
+    ),
     notBeforeMs: mostly(fc.oneof(someNumber, fc.constant(Date.parse('2026-01-02T00:05:00Z'))), hostileText),
     delayedByBatch: mostly(fc.constant(true), hostileText),
     requeues: mostly(fc.nat(5), hostileText),

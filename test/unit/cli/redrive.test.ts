@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listSetAside, type SetAsideMessage } from '#infra/cli/act/redrive.ts';
-import { controllers } from '#shared/kube/controllers.ts';
-import type { WorkKind } from '#shared/kube/work-kinds.ts';
+import { partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
 import { addGeneration, claim, readWork, releaseClean } from '#shared/workqueue/item-store.ts';
-import { controllersToRun, isLookOnly } from '#shared/workqueue/rules/item.ts';
+import { isLookOnly, partState, partsToRun } from '#shared/workqueue/rules/item.ts';
 import { recordSuccess } from '#shared/workqueue/rules/next-state.ts';
 import { localHub } from './local-hub.ts';
 
@@ -37,11 +36,11 @@ async function givenUp(cluster: string, name: string, kind: WorkKind = 'service'
 
 /** Both controllers succeed. Resolves to whether the work is done. */
 async function runOnce(key: WorkKey): Promise<boolean> {
-  const read = { item: await readWork(hub.table, key), controllers };
+  const read = { item: await readWork(hub.table, key), parts: partsOf[key.kind] };
   const item = await claim(hub.table, key, read, { id: 'l', nowMs: 1, untilMs: 2 });
   if (!item) throw new Error('not claimed');
-  const { generation, controllers: before } = item;
-  const after = { endpoints: recordSuccess(before.endpoints, generation), slices: recordSuccess(before.slices, generation) };
+  const { generation, parts: before } = item;
+  const after = Object.fromEntries(partsOf[key.kind].map((part) => [part, recordSuccess(partState(item, part), generation)]));
   return releaseClean(hub.table, key, { leaseId: 'l', generation, before, after, triggers: undefined, nowMs: 2 });
 }
 
@@ -71,7 +70,7 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
       namespace: 'ns',
       kind: 'service',
       name: 'web',
-      controller: 'slices',
+      part: 'slices',
       generation: 1,
       error: 'refused by a webhook',
       parkedAtMs: 1,
@@ -85,13 +84,13 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   const work = await readWork(hub.table, key);
   const [message] = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
   expect(work).toMatchObject({ generation: 2, apiReadGeneration: 2 });
-  expect(message && controllersToRun(readWakeUp(encodeMessage(message)), work)).toEqual(['endpoints', 'slices']);
+  expect(message && partsToRun(readWakeUp(encodeMessage(message)), work)).toEqual(['endpoints', 'slices']);
 });
 
 it.concurrent('a parked export is taken up as a change, so that its run wakes the importers', async () => {
   const cluster = await newCluster();
   const key = await givenUp(cluster, 'web', 'export');
-  const parked = { cluster, namespace: 'ns', kind: 'export', name: 'web', controller: 'slices', generation: 1, error: 'no queue', parkedAtMs: 1 };
+  const parked = { cluster, namespace: 'ns', kind: 'export', name: 'web', part: 'export', generation: 1, error: 'no queue', parkedAtMs: 1 };
   await hub.put(cluster, 'parked', encodeMessage(parked));
   expect(await (await look(cluster))[0]?.redrive()).toBe('enqueued');
   const work = await readWork(hub.table, key);
@@ -109,7 +108,7 @@ it.concurrent('taken up twice it is done once more and nothing else', async () =
   const messages = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
   expect(messages).toHaveLength(2);
   expect(await runOnce(key)).toBe(true);
-  for (const m of messages) expect(controllersToRun(readWakeUp(encodeMessage(m)), await readWork(hub.table, key))).toEqual([]);
+  for (const m of messages) expect(partsToRun(readWakeUp(encodeMessage(m)), await readWork(hub.table, key))).toEqual([]);
   expect(await look(cluster)).toEqual([]);
 });
 

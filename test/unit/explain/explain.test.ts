@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explainService } from '#infra/cli/ask/explain/explain.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { idleController, noWork } from '#test/support/absent-records.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
+import { idlePart, noWork } from '#test/support/absent-records.ts';
 import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { clusterRecord, explainPod, factsOf, input, now, onlyPod } from './fixtures.ts';
 
@@ -127,7 +128,7 @@ describe('the summary', () => {
   const done = {
     ...noWork,
     generation: 3,
-    controllers: { endpoints: { ...idleController, doneGeneration: 3 }, slices: { ...idleController, doneGeneration: 3 } },
+    parts: { endpoints: { ...idlePart, doneGeneration: 3 }, slices: { ...idlePart, doneGeneration: 3 } },
   };
 
   it.each([
@@ -135,7 +136,7 @@ describe('the summary', () => {
     ['a run is pending', input({ work: { ...done, generation: 4 } }), '1 of 1 selected pods is ready to be reached; a run is pending.'],
     [
       'tries failed',
-      input({ work: { ...done, generation: 4, controllers: { ...done.controllers, endpoints: { ...done.controllers.endpoints, failures: 2 } } } }),
+      input({ work: { ...done, generation: 4, parts: { ...done.parts, endpoints: { ...partState(done, 'endpoints'), failures: 2 } } } }),
       '1 of 1 selected pods is ready to be reached; a run is pending after 2 failed tries.',
     ],
     [
@@ -178,9 +179,9 @@ describe('the summary', () => {
 
 it('the facts have the state of work, service and cluster', () => {
   const endpoints = { doneGeneration: 4, failures: 2, retryNumber: 3, retryGeneration: 5, retryDueMs: now + 4_000 };
-  const controllers = { endpoints, slices: { ...idleController, doneGeneration: 5 } };
+  const parts = { endpoints, slices: { ...idlePart, doneGeneration: 5 } };
   const lease = { id: 'l', untilMs: now + 30_000 };
-  const work = { ...noWork, generation: 5, apiReadGeneration: 5, dirtyAtMs: now - 90_000, ranAtMs: now - 60_000, lease, controllers };
+  const work = { ...noWork, generation: 5, apiReadGeneration: 5, dirtyAtMs: now - 90_000, ranAtMs: now - 60_000, lease, parts };
   const triggers = { endpoints: { service: now - 400_000, pods: new Map([['pod0001', now - 5_000]]) }, slices: undefined };
   const explanation = explainService(input({ work, triggers, nodes: nodes(node('node-1', 'a')) }));
   expect(factsOf(explanation, 'Work')).toEqual({

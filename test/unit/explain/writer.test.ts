@@ -5,7 +5,7 @@ import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { noWork } from '#test/support/absent-records.ts';
+import { idlePart, noWork } from '#test/support/absent-records.ts';
 import { endpoint, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 import { clusterRecord, factsOf, input, onlyPod } from './fixtures.ts';
 
@@ -66,8 +66,8 @@ it('the endpoints of default/kubernetes are shown as the API server’s own', ()
 
 describe('a service that opts in', () => {
   const beside = clusterRecord({ mode: 'shadow', optIn: 'active' });
-  const done = { ...noWork.controllers.slices, doneGeneration: 1 };
-  const work = { ...noWork, generation: 1, controllers: { endpoints: done, slices: done } };
+  const done = { ...idlePart, doneGeneration: 1 };
+  const work = { ...noWork, generation: 1, parts: { endpoints: done, slices: done } };
   const ours = { ...slice('foo-1', [endpoint(1)]) };
   const saved = {
     endpoints: undefined,

@@ -5,7 +5,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { latestGeneration, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
-import { idleController, noWork } from '#test/support/absent-records.ts';
+import { idlePart, noWork } from '#test/support/absent-records.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -17,11 +17,11 @@ const message: WakeUpMessage = {
   generation: 5,
   retryNumbers: { endpoints: 0, slices: 0 },
 };
-const done = { ...idleController, doneGeneration: 4 };
-const owed: WorkItem = { ...noWork, generation: 5, controllers: { endpoints: done, slices: done } };
+const done = { ...idlePart, doneGeneration: 4 };
+const owed: WorkItem = { ...noWork, generation: 5, parts: { endpoints: done, slices: done } };
 const claimed = (more: Partial<Claim> = {}): Claim => ({
   ...{ service: { cluster: 'c', namespace: 'ns', kind: 'service' as const, name: 'svc' }, message, leaseId: 'l', item: owed },
-  ...{ controllers: ['endpoints', 'slices'], wasTakenOver: false, ...more },
+  ...{ parts: ['endpoints', 'slices'], wasTakenOver: false, ...more },
 });
 
 async function worker(scope: string | undefined): Promise<SyncDeps> {
@@ -46,7 +46,7 @@ it.each([
   ['are made again where a change came in between', claimed({ item: { ...owed, generation: 6 } }), false],
   [
     'are made again where a run has ended in between',
-    claimed({ item: { ...owed, controllers: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
+    claimed({ item: { ...owed, parts: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
     false,
   ],
   ['are made again where the lease was taken over from a worker that may still be writing', claimed({ wasTakenOver: true }), false],

@@ -3,7 +3,7 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { readWork } from '#shared/workqueue/item-store.ts';
 import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
@@ -56,7 +56,7 @@ it('work that waits for its turn is dirty from the time that it is due', async (
     pace: 'leads',
   } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
-  expect(decodeWork(await table.get(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }))).dirtyAtMs).toBe(nowMs + 60_000);
+  expect((await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' })).dirtyAtMs).toBe(nowMs + 60_000);
 });
 
 it('the services whose generations are added get their wake-ups, although the table refuses another one', async () => {

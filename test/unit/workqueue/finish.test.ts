@@ -6,7 +6,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { abandonWork, finishWork } from '#shared/workqueue/finish.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
-import { isClean } from '#shared/workqueue/rules/item.ts';
+import { isClean, partState } from '#shared/workqueue/rules/item.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { takeWork } from '#shared/workqueue/take.ts';
@@ -53,9 +53,9 @@ it('work whose controllers have both succeeded is done, and leaves no wake-up an
 it('a controller that fails is retried alone', async () => {
   const { clock, table, sent, finish } = await queueWithWork();
   await finish(fails, ok);
-  const { controllers } = await readWork(table, service);
-  expect(controllers.slices.doneGeneration).toBe(1);
-  expect(controllers.endpoints).toMatchObject({ doneGeneration: 0, failures: 1, retryNumber: 1, retryGeneration: 1 });
+  const { parts } = await readWork(table, service);
+  expect(parts.slices?.doneGeneration).toBe(1);
+  expect(parts.endpoints).toMatchObject({ doneGeneration: 0, failures: 1, retryNumber: 1, retryGeneration: 1 });
   expect(sent()).toMatchObject([{ seconds: 1, message: { generation: 1, retryNumbers: { endpoints: 1 }, dueMs: clock.now + 1_000 } }]);
 });
 
@@ -73,7 +73,7 @@ it('a retry has the number of postponed runs in a row, and a failure begins at z
   for (const outcome of [postponed, postponed, fails, postponed]) {
     const message = sent()[0]?.message;
     said.push(message?.requeues);
-    clock.now = (await readWork(table, service)).controllers.endpoints.retryDueMs;
+    clock.now = partState(await readWork(table, service), 'endpoints').retryDueMs;
     await finishWork(deps, await claim(message), { outcomes: outcomes(outcome, outcome), queues: undefined }, false);
   }
   expect([...said, sent()[0]?.message.requeues]).toEqual([1, 2, 3, undefined, 1]);
@@ -98,14 +98,14 @@ it('a controller whose retries are used up leaves a copy in the parked queue, an
   let { gaveUp } = await finish(ok, fails);
   for (let tries = 2; tries <= 16; tries++) {
     expect(gaveUp).toEqual([]);
-    clock.now = (await readWork(table, service)).controllers.slices.retryDueMs;
+    clock.now = partState(await readWork(table, service), 'slices').retryDueMs;
     const [retry] = sent();
     const message = retry?.message.notBeforeMs === undefined ? retry?.message : { ...retry.message, notBeforeMs: undefined };
     ({ gaveUp } = await finishWork(deps, await claim(message), { outcomes: new Map([...outcomes(ok, fails)].slice(1)), queues: undefined }, false));
   }
-  expect(gaveUp).toEqual([{ controller: 'slices', error: 'denied' }]);
+  expect(gaveUp).toEqual([{ part: 'slices', error: 'denied' }]);
   expect(queues.parked.waiting().map((m) => decodeMessage(m.body))).toEqual([
-    { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', controller: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
+    { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', part: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
   ]);
   expect(isClean(await readWork(table, service))).toBe(true);
 });
@@ -116,7 +116,7 @@ it('a retry that the queue did not accept is not recorded', async () => {
     throw new Error('refused');
   };
   await expect(finish(fails, ok)).rejects.toThrow();
-  expect((await readWork(table, service)).controllers).toEqual((await readWork(memoryTable(), service)).controllers);
+  expect((await readWork(table, service)).parts).toEqual((await readWork(memoryTable(), service)).parts);
 });
 
 describe('a change during a run', () => {
@@ -127,7 +127,7 @@ describe('a change during a run', () => {
     const { next } = await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true);
     expect(next).toMatchObject({
       kind: 'continue',
-      claim: { leaseId: first.leaseId, controllers: ['endpoints', 'slices'], item: { generation: 2 } },
+      claim: { leaseId: first.leaseId, parts: ['endpoints', 'slices'], item: { generation: 2 } },
     });
     expect(sent()).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('a run that throws', () => {
     await abandonWork(deps, first);
     expect((await readWork(table, service)).lease).toEqual({ id: 'lease-1', untilMs: clock.now });
     expect(sent()).toEqual([]);
-    expect(await claim(first.message)).toMatchObject({ wasTakenOver: true, controllers: ['endpoints', 'slices'] });
+    expect(await claim(first.message)).toMatchObject({ wasTakenOver: true, parts: ['endpoints', 'slices'] });
   });
 
   it('a run that throws leaves the lease of another worker as it is', async () => {

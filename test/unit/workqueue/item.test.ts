@@ -1,42 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import { type ControllerState, controllersToRun, isClean, isFirstRunFor, isLeased, type WorkItem } from '#shared/workqueue/rules/item.ts';
-import { idleController, noWork } from '#test/support/absent-records.ts';
+import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { isClean, isFirstRunFor, isLeased, type PartState, partsToRun, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import { newWork, wakeUp } from '#shared/workqueue/rules/message.ts';
+import { idlePart, noWork } from '#test/support/absent-records.ts';
 
-const work = (generation: number, endpoints: Partial<ControllerState> = {}, slices: Partial<ControllerState> = {}): WorkItem => ({
+const work = (generation: number, endpoints: Partial<PartState> = {}, slices: Partial<PartState> = {}): WorkItem => ({
   ...noWork,
   generation,
-  controllers: { endpoints: { ...idleController, ...endpoints }, slices: { ...idleController, ...slices } },
+  parts: { endpoints: { ...idlePart, ...endpoints }, slices: { ...idlePart, ...slices } },
 });
 const fresh = (generation: number) => ({ generation, retryNumbers: { endpoints: 0, slices: 0 } });
 const retry = (generation: number, endpoints: number) => ({ generation, retryNumbers: { endpoints } });
 
 describe('the controllers of a wake-up that there is reason to run', () => {
   it('a wake-up for new work runs both controllers', () => {
-    expect(controllersToRun(fresh(1), work(1))).toEqual(['endpoints', 'slices']);
+    expect(partsToRun(fresh(1), work(1))).toEqual(['endpoints', 'slices']);
   });
 
   it('a controller whose generation is done does not run', () => {
-    expect(controllersToRun(fresh(3), work(4, { doneGeneration: 3 }, { doneGeneration: 2 }))).toEqual(['slices']);
+    expect(partsToRun(fresh(3), work(4, { doneGeneration: 3 }, { doneGeneration: 2 }))).toEqual(['slices']);
   });
 
   it('a controller does not run while a newer retry covers its generation', () => {
     const item = work(3, { retryGeneration: 3, retryNumber: 2 });
-    expect(controllersToRun(retry(3, 0), item)).toEqual([]);
-    expect(controllersToRun(retry(3, 1), item)).toEqual([]);
-    expect(controllersToRun(retry(3, 2), item)).toEqual(['endpoints']);
+    expect(partsToRun(retry(3, 0), item)).toEqual([]);
+    expect(partsToRun(retry(3, 1), item)).toEqual([]);
+    expect(partsToRun(retry(3, 2), item)).toEqual(['endpoints']);
   });
 
   it('a wake-up for a generation that no retry covers runs at once, with any retry pending', () => {
-    expect(controllersToRun(fresh(4), work(4, { retryGeneration: 3, retryNumber: 9 }))).toEqual(['endpoints', 'slices']);
+    expect(partsToRun(fresh(4), work(4, { retryGeneration: 3, retryNumber: 9 }))).toEqual(['endpoints', 'slices']);
   });
 
   it('a message from before the table was restored runs for the generation that the item has', () => {
-    expect(controllersToRun(retry(90, 0), work(2, { doneGeneration: 1 }))).toEqual(['endpoints']);
-    expect(controllersToRun(retry(90, 0), work(2, { doneGeneration: 2 }))).toEqual([]);
+    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 1 }))).toEqual(['endpoints']);
+    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 2 }))).toEqual([]);
   });
 
   it('a service without a work item has no runs', () => {
-    expect(controllersToRun(fresh(5), noWork)).toEqual([]);
+    expect(partsToRun(fresh(5), noWork)).toEqual([]);
   });
 });
 
@@ -65,4 +67,13 @@ describe('a run under a lease', () => {
     expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 3 }, { doneGeneration: 2 }))).toBe(false);
     expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 2 }, { doneGeneration: 2 }))).toBe(true);
   });
+});
+
+it.each(['export', 'import'] as const)('the %s of a name is one part, which is done, retried and given up as a whole', (kind) => {
+  const message = newWork('c', wakeUp('ns', 'web', { kind }), 1, 0).message;
+  expect(message.retryNumbers).toEqual({ [kind]: 0 });
+  const added = { ...decodeWork(kind, undefined), generation: 1 };
+  expect(partsToRun(message, added)).toEqual([kind]);
+  const done = { ...added, parts: { [kind]: { ...idlePart, doneGeneration: 1 } } };
+  expect([isClean(added), isClean(done), partsToRun(message, done)]).toEqual([false, true, []]);
 });

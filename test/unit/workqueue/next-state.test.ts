@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Controller } from '#shared/kube/controllers.ts';
-import type { ControllerState } from '#shared/workqueue/rules/item.ts';
+import type { PartState } from '#shared/workqueue/rules/item.ts';
 import { nextState, type RunEnd } from '#shared/workqueue/rules/next-state.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
-import { idleController } from '#test/support/absent-records.ts';
+import { idlePart } from '#test/support/absent-records.ts';
 
 const nowMs = 1_000_000;
 const fails: Outcome = { kind: 'failed', error: 'denied' };
@@ -13,7 +13,7 @@ const waits = (requeueAfterSeconds: number, coalesceSeconds?: number): Outcome =
   requeueAfterSeconds,
   ...(coalesceSeconds !== undefined && { coalesceSeconds }),
 });
-const state = (more: Partial<ControllerState> = {}): ControllerState => ({ ...idleController, ...more });
+const state = (more: Partial<PartState> = {}): PartState => ({ ...idlePart, ...more });
 const end = (more: Partial<RunEnd> = {}): RunEnd => ({
   generation: 1,
   retryNumber: 0,
@@ -26,7 +26,7 @@ const end = (more: Partial<RunEnd> = {}): RunEnd => ({
 /** Each try of a controller that never succeeds, each at the time of its retry: how long the retries wait, and the end. */
 function giveUp(controller: Controller) {
   const waitedSeconds: number[] = [];
-  let current = idleController;
+  let current = idlePart;
   for (let tries = 1; ; tries++) {
     const run = end({ retryNumber: current.retryNumber, nowMs: current.retryDueMs || nowMs });
     const next = nextState(controller, current, fails, run);
@@ -108,8 +108,7 @@ describe('a controller that is postponed', () => {
   });
 
   it('a postponed run gets a new retry if the pending one is the handled wake-up, overdue, due soon, or for a done generation', () => {
-    const newRetryFor = (before: ControllerState, run = third): boolean =>
-      nextState('endpoints', before, waits(45), run).retryInSeconds !== undefined;
+    const newRetryFor = (before: PartState, run = third): boolean => nextState('endpoints', before, waits(45), run).retryInSeconds !== undefined;
     expect(newRetryFor(pending, { ...third, retryNumber: 4 })).toBe(true);
     expect(newRetryFor({ ...pending, retryDueMs: nowMs })).toBe(true);
     expect(newRetryFor({ ...pending, retryDueMs: nowMs + 400 })).toBe(true);

@@ -47,7 +47,7 @@ async function workFor() {
 it('a claim whose answer is lost is this worker’s, which does not wait for the end of its own lease', async () => {
   const { table, deps, bounced, message } = await workFor();
   const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 1) }, message);
-  expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, controllers: ['endpoints', 'slices'] } });
+  expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, parts: ['endpoints', 'slices'] } });
   expect(bounced).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 /** Explains a name that clusters of a set export (MC-95): its exporters, its importers, and the endpoints of each source. */
+
 import { hasLeft } from '#shared/clusters/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
@@ -7,6 +8,7 @@ import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
 import { type PreviewedImport, previewImport } from '#shared/clusterset/preview.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 import type { ImporterExplanation, SourceExplanation } from './explanation.ts';
 import { explainSourcePods, gonePods } from './imported-pods.ts';
 import { importerStanding } from './importer-standing.ts';
@@ -55,7 +57,7 @@ function importerOf({ namespace, name, sources, now }: SetInput, importer: Impor
     isExported: merged !== undefined,
     report: report?.report,
     owedSinceMs: work.dirtyAtMs,
-    failures: work.controllers.slices.failures,
+    failures: partState(work, 'import').failures,
     ranAtMs: work.ranAtMs,
     silent,
     now,

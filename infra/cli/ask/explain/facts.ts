@@ -3,10 +3,11 @@
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { addressTypesOf } from '#shared/slices/address-types.ts';
-import type { ControllerState, WorkItem } from '#shared/workqueue/rules/item.ts';
+import { type PartState, partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
@@ -38,14 +39,14 @@ export function workFacts({ work, triggers, now, cluster, difference }: ExplainI
   const newest = Math.max(0, ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
   return [
     ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
-    ...fact('Endpoints', controllerText(work, work.controllers.endpoints, cluster.settings.endpoints, now)),
-    ...fact('EndpointSlices', controllerText(work, work.controllers.slices, cluster.settings.slices, now)),
+    ...fact('Endpoints', controllerText(work, partState(work, 'endpoints'), cluster.settings.endpoints, now)),
+    ...fact('EndpointSlices', controllerText(work, partState(work, 'slices'), cluster.settings.slices, now)),
     ...fact('Pending since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
     ...fact('Last run', work.ranAtMs > 0 ? timeText(work.ranAtMs, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),
     ...fact(
       'Reads the API server',
-      work.apiReadGeneration > Math.min(work.controllers.endpoints.doneGeneration, work.controllers.slices.doneGeneration)
+      work.apiReadGeneration > Math.min(...controllers.map((c) => partState(work, c).doneGeneration))
         ? `until generation ${work.apiReadGeneration} is done`
         : undefined,
     ),
@@ -54,7 +55,7 @@ export function workFacts({ work, triggers, now, cluster, difference }: ExplainI
   ];
 }
 
-function controllerText({ generation }: WorkItem, state: ControllerState, on: boolean, now: number): string {
+function controllerText({ generation }: WorkItem, state: PartState, on: boolean, now: number): string {
   const { doneGeneration, failures, retryGeneration, retryDueMs } = state;
   if (!on) return 'switched off for this cluster';
   if (generation === 0) return 'nothing to do yet';

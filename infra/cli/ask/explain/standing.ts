@@ -1,10 +1,12 @@
 /** Gives the state of a Service's endpoints as a sentence and as a code. */
+
 import { hasRuns } from '#shared/clusters/mode.ts';
 import { writersFor } from '#shared/clusters/writer-for.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isHandOverNote, isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
-import { isClean } from '#shared/workqueue/rules/item.ts';
+import { isClean, partState } from '#shared/workqueue/rules/item.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
 import { timeText } from './facts.ts';
 import type { ExplainInput } from './input.ts';
@@ -78,7 +80,7 @@ function progressOf({ service, work, cluster, difference, contested, now }: Expl
   }
   if (isClean(work)) return { state: 'Written', text: 'everything is written' };
   if (cluster.circuit) return { state: 'CircuitOpen', text: `a run is pending, but the circuit of the cluster is open (${cluster.circuit.reason})` };
-  const failing = Math.max(work.controllers.endpoints.failures, work.controllers.slices.failures);
+  const failing = Math.max(...controllers.map((c) => partState(work, c).failures));
   if (failing > 0) return { state: 'Failing', text: `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}` };
   return { state: 'Pending', text: work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending' };
 }
