@@ -9,7 +9,7 @@ export interface RequeueRule {
   readonly maxSeconds?: number;
   /** Random share of the wait, so runs with the same cause do not return at once. 0 by default. */
   readonly jitter?: number;
-  /** For causes of a whole cluster: a wake-up that is pending within this time also covers a later run. The default is the run's own wait. */
+  /** For causes that each further change meets too: a wake-up that is pending within this time also covers a later run. The default is the run's own wait. */
   readonly coalesceWithinSeconds?: number;
 }
 

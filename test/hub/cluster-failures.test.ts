@@ -45,6 +45,21 @@ it('a broken connection to a healthy cluster is retried within seconds, and does
   expect(await circuit()).toBeUndefined();
 });
 
+it('a broken connection delays a change by seconds, although a retry of its service is due in minutes', async () => {
+  const { world, faults, pass, shown } = await started();
+  faults.call = (method) => (method === 'replace' ? new ClusterApiError('denied by a webhook', { status: 403 }) : undefined);
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(300);
+  const inSlices = (): number => world.store.list('EndpointSlice', 'default').flatMap((slice) => slice['endpoints'] ?? []).length;
+  expect([shown(), inSlices()]).toEqual([2, 2]);
+  // One of Endpoints, and one of slices.
+  let broken = 0;
+  faults.call = (method) => (method === 'replace' && ++broken <= 2 ? reset() : undefined);
+  world.store.remove('Pod', 'default', 'pod-1');
+  await pass(5);
+  expect([shown(), inSlices()]).toEqual([0, 0]);
+});
+
 it('a cluster that refuses every connection has an open circuit, and no key uses up its retries', async () => {
   const { world, faults, pass, shown, circuit } = await started();
   faults.call = reset;

@@ -67,11 +67,15 @@ export async function faultOf(run: FailedRun, error: ClusterApiError, call: Fail
   }
 }
 
-/** A call that fails once is ordinary, so the metric leaves it out. */
+/**
+ * A call that fails once is ordinary, so the metric leaves it out. After one broken connection the wait is short, whatever retry of the service is due later
+ * for another cause.
+ */
 function unserved({ deps, cluster, rounds }: FailedRun, error: ClusterApiError): RequeueOutcome {
   if (rounds > 0) deps.metrics.put('CallsUnserved', 1, { cluster: cluster.id });
   deps.log.warn('call not served, though the cluster answers', { cluster: cluster.id, rounds, error: error.message });
-  return requeue(deps, 'callUnserved', { reason: `call not served: ${error.message}`, rounds });
+  const again = requeue(deps, 'callUnserved', { reason: `call not served: ${error.message}`, rounds });
+  return failureOf(error) === 'connection' ? { ...again, coalesceSeconds: again.requeueAfterSeconds } : again;
 }
 
 /**
