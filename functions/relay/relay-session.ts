@@ -84,13 +84,14 @@ export class Session {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
       const readUpTo = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
+      const { annotated } = this.#sentIndex;
       const message: HeartbeatMessage = {
         ...header,
         type: 'heartbeat',
         readUpTo,
         sentAtMs: Math.round(clock.now()),
         ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
-        ...(readUpTo.Service !== undefined && readUpTo.EndpointSlice !== undefined && { annotated: this.#sentIndex.annotated }),
+        ...(annotated && { annotated }),
       };
       let again = this.#deps.limits.relay.heartbeatMs;
       try {

@@ -126,7 +126,7 @@ export type HeartbeatMessage = EventsHeader & {
   readonly sentAtMs: number;
   /** The API server's version; absent until the relay has read it. */
   readonly kubernetesVersion?: string;
-  /** Absent until the relay has listed the Services and slices. */
+  /** Absent until the relay has listed the Services and slices, and while it lists them again. */
   readonly annotated?: AnnotatedServices;
 };
 

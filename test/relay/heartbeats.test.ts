@@ -61,3 +61,25 @@ it('a heartbeat has the numbers of Services that opt in, and of those with slice
   await until(() => newest()?.stray === 1);
   expect(newest()).toEqual({ valid: 1, invalid: 0, sliced: 1, stray: 1 });
 });
+
+it('while the Services are listed again, heartbeats have no such numbers: slices would look as if nobody followed them', async () => {
+  const labels = { [labelServiceName]: 'svc', [labelSliceManagedBy]: optInManagedBy };
+  api.put({ kind: 'Service', metadata: { namespace: 'default', name: 'svc', annotations: { [annotationSelector]: 'app=a' } }, spec: {} });
+  api.put({ kind: 'EndpointSlice', metadata: { namespace: 'default', name: 'slice', labels }, addressType: 'IPv4' });
+  run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
+  await until(() => run.heartbeats().at(-1)?.annotated?.valid === 1);
+
+  const held: (() => void)[] = [];
+  api.next('list services', (_response, _request, usual) => void held.push(usual));
+  api.compacted = ++api.version;
+  api.hangUp('Service');
+  await until(() => held.length === 1);
+  const before = run.heartbeats().length;
+  await until(() => run.heartbeats().length > before + 1);
+  expect(run.heartbeats().at(-1)?.annotated).toBeUndefined();
+
+  held[0]?.();
+  await until(() => run.heartbeats().at(-1)?.annotated);
+  const told = new Set(run.heartbeats().map(({ annotated }) => JSON.stringify(annotated)));
+  expect(told).toEqual(new Set([undefined, JSON.stringify({ valid: 1, invalid: 0, sliced: 1, stray: 0 })]));
+});

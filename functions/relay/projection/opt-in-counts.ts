@@ -11,6 +11,8 @@ export class OptInCounts {
   readonly #annotated = new Map<string, boolean>();
   /** The Service of each slice of the hub. */
   readonly #slices = new Map<string, string>();
+  /** Kinds whose list is not complete: without its Services each slice would look as if nobody followed it. */
+  readonly #incomplete = new Set<Kind>(['Service', 'EndpointSlice']);
 
   /** Call it with each state of a Service or a slice. */
   note(kind: Kind, object: KubeObject, isDeleted = false): void {
@@ -21,10 +23,19 @@ export class OptInCounts {
   /** Call it before a list of the kind. */
   reset(kind: Kind): void {
     if (kind === 'Service') this.#annotated.clear();
-    if (kind === 'EndpointSlice') this.#slices.clear();
+    else if (kind === 'EndpointSlice') this.#slices.clear();
+    else return;
+    this.#incomplete.add(kind);
   }
 
-  get counts(): Required<AnnotatedServices> {
+  /** Call it after the list. */
+  complete(kind: Kind): void {
+    this.#incomplete.delete(kind);
+  }
+
+  /** Undefined while one of the kinds is listed. */
+  get counts(): Required<AnnotatedServices> | undefined {
+    if (this.#incomplete.size > 0) return undefined;
     const valid = [...this.#annotated.values()].filter((isValid) => isValid).length;
     const sliced = new Set(this.#slices.values());
     const stray = [...sliced].filter((service) => !this.#annotated.has(service)).length;

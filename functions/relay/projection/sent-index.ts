@@ -88,7 +88,13 @@ export class SentIndex {
     this.#optIn.reset(kind);
   }
 
-  get annotated(): Required<AnnotatedServices> {
+  /** Call it after such a list. */
+  complete(kind: Kind): void {
+    this.#optIn.complete(kind);
+  }
+
+  /** Undefined until Services and slices are listed. */
+  get annotated(): Required<AnnotatedServices> | undefined {
     return this.#optIn.counts;
   }
 

@@ -72,6 +72,7 @@ export async function listAll(
     from = to;
     if (bodies.length > 0) await send(bodies);
   } while (token !== undefined);
+  if (!beside) deps.sentIndex.complete(kind);
   return asOf;
 }
 
