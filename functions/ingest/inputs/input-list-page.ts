@@ -42,6 +42,7 @@ export async function applyInputPart(context: MessageContext, part: InputListPar
     return applyObject(context, part.kind, deletion, knownOf(gone));
   });
   await concurrently(16, page.pending, async ({ namespace, name, record: read }) => {
+    context.checkTime();
     const record = read ?? (await readObject(store, part.kind, namespace, name));
     if (!record?.unnotifiedLabels) return;
     effects.recordWrite(part.kind, namespace);

@@ -91,3 +91,16 @@ it('a page of a large key range changes the same as a page of a small one', asyn
   expect(small.records.map((r) => r.sk)).toEqual(['gone', 'kept', 'moved', 'new', 'owing']);
   expect(await outcome(0)).toEqual(small);
 });
+
+it('a page is continued by the next run if an earlier one has written many Pods with large labels, and died before it woke their services', async () => {
+  const hub = await ingestHub();
+  await indexNamespace(hub.store, 'tenant');
+  const past = JSON.stringify([{ app: 'x'.repeat(50_000) }]);
+  for (let i = 0; i < 1_000; i++)
+    await hub.table.put({ ...objectKey('c', 'Pod', 'tenant', `o${i}`), v: versionOf(1, '30'), at: hub.clock.now, past });
+  const owing = async () => (await readObjects(hub.store, 'Pod', 'tenant')).filter((r) => r.unnotifiedLabels).length;
+  expect(await hub.ingest(hub.list('Pod', 20))).toEqual([]);
+  expect(await owing()).toBeGreaterThan(300);
+  expect(await hub.ingest(...hub.queues.events.waiting().map((m) => m.body))).toEqual([]);
+  expect(await owing()).toBe(0);
+});
