@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { incarnationOfSession } from '#functions/ingest/session/session.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { bindSession } from '#shared/clusters/sessions.ts';
@@ -141,3 +142,22 @@ it('a version that no API server has given counts in the cluster of its relay al
   await hub.ingest({ ...live(7, 'true'), session: 's2' });
   expect(await labelsNow()).toEqual({ app: 'true' });
 });
+
+it.each([
+  ['the queue took it after the incarnation began, and the relay’s clock is slow', 1, -600_000, 'outdated'],
+  ['the queue took it before, and it is late', -1, 1, undefined],
+  ['the queue took it before, and the relay’s clock is fast', -1, 600_000, undefined],
+] as const)(
+  'a heartbeat of a former incarnation shows that its relay still sends only if the queue took it after the next one began: %s',
+  async (_when, later, clock, state) => {
+    const hub = await ingestHub();
+    await hub.ingest(heartbeat(hub));
+    const sinceMs = hub.clock.now + 60_000;
+    await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: sinceMs } });
+    hub.clock.now = sinceMs + 60_000;
+    const body = encodeMessage(heartbeat(hub, { sentAtMs: sinceMs + clock }));
+    expect(await ingestBatch(hub.deps, 'c', [{ messageId: 'm', body, sentAtMs: sinceMs + later }])).toEqual([]);
+    expect(hub.queues.quarantine.waiting()).toEqual([]);
+    expect((await meta(hub)).unverified?.state).toBe(state);
+  },
+);
