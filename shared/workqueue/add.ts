@@ -4,14 +4,17 @@ import { workText } from '#shared/kube/work-kinds.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
 import type { StageDeps } from './deps.ts';
-import { addGeneration, addGenerationForApiRead } from './item-store.ts';
+import { addGeneration, addMarkedGeneration } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
 import { isLeased, latestGeneration } from './rules/item.ts';
 import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
-/** Collects services to be added, each once, with the earliest time (Q-6). If any of its wake-ups needs an uncached read, the merged one does. */
+/**
+ * Collects work to be added, each once, with the earliest time (Q-6). If any of its wake-ups needs an uncached read, the merged one does, and if any is for
+ * a change, the merged one is.
+ */
 export class WakeUps {
   readonly #wakeUps = new Map<string, WakeUp>();
 
@@ -25,6 +28,7 @@ export class WakeUps {
             ...wakeUp,
             delaySeconds: Math.min(other.delaySeconds, wakeUp.delaySeconds),
             readFromApiServer: other.readFromApiServer || wakeUp.readFromApiServer,
+            lookOnly: other.lookOnly === true && wakeUp.lookOnly === true,
             observedAtMs:
               other.observedAtMs === undefined ? wakeUp.observedAtMs : Math.min(other.observedAtMs, wakeUp.observedAtMs ?? other.observedAtMs),
           }
@@ -91,9 +95,10 @@ interface Added {
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, kind: w.kind, name: w.name };
-  const add = w.readFromApiServer ? addGenerationForApiRead : addGeneration;
+  const mark = w.readFromApiServer ? 'apiReadGeneration' : w.lookOnly ? 'lookOnlyGeneration' : undefined;
   // A wake-up that waits for its turn becomes overdue only after it.
-  const item = await add(table, service, now() + (w.pace ? w.delaySeconds * 1000 : 0));
+  const sinceMs = now() + (w.pace ? w.delaySeconds * 1000 : 0);
+  const item = mark ? await addMarkedGeneration(table, service, mark, sinceMs) : await addGeneration(table, service, sinceMs);
   const addedMs = now();
   if (w.pace === 'follows') return undefined;
   // Later changes rely on a wake-up that `leads` (rules/message.ts), so a lease does not replace it.

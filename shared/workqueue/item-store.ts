@@ -17,6 +17,8 @@ const attributesOf = {
   retryGeneration: 'rg',
   retryDueMs: 'at',
 } as const satisfies { readonly [F in keyof PartState]: string };
+/** Attributes with the newest generation that has the mark. */
+const marks = { apiReadGeneration: 'live', lookOnlyGeneration: 'look' } as const satisfies { readonly [F in keyof WorkItem]?: string };
 const fields = Object.keys(attributesOf) as (keyof PartState)[];
 const attribute = (part: Part, field: keyof PartState): string => `${codes[part]}_${attributesOf[field]}`;
 
@@ -30,13 +32,13 @@ export async function addGeneration(table: Table, service: WorkKey, nowMs: numbe
   return decodeWork(service.kind, item);
 }
 
-/** Like `addGeneration`, and makes the run read its outputs from the API server. This is one write, because a run between two writes would use up the mark. */
-export async function addGenerationForApiRead(table: Table, service: WorkKey, nowMs: number): Promise<WorkItem> {
+/** Like `addGeneration`, with a mark for its run. This is one write, because a run between two writes would use up the mark. */
+export async function addMarkedGeneration(table: Table, service: WorkKey, mark: keyof typeof marks, nowMs: number): Promise<WorkItem> {
   for (let tries = 0; tries < maxTries; tries++) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
       workKey(service),
-      { set: { gen: generation + 1, live: generation + 1 }, setIfAbsent: dirtySince(service, nowMs) },
+      { set: { gen: generation + 1, [marks[mark]]: generation + 1 }, setIfAbsent: dirtySince(service, nowMs) },
       generation === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: generation },
     );
     if (item) return decodeWork(service.kind, item);
@@ -192,7 +194,8 @@ export function decodeWork(kind: WorkKind, item: Item | undefined): WorkItem {
   return {
     kind,
     generation: number('gen'),
-    apiReadGeneration: number('live'),
+    apiReadGeneration: number(marks.apiReadGeneration),
+    lookOnlyGeneration: number(marks.lookOnlyGeneration),
     lease: id === undefined ? undefined : { id, untilMs: number('until') },
     dirtyAtMs: item?.['dirtyAt'] as number | undefined,
     ranAtMs: number('ranAt'),

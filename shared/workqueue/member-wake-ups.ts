@@ -9,7 +9,7 @@ import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/obje
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { WakeUps } from './add.ts';
-import { lookOnly, type WakeUp, wakeNow } from './rules/message.ts';
+import { type WakeUp, wakeNow } from './rules/message.ts';
 
 /**
  * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw them. Only names are read, and at most twice as
@@ -27,8 +27,7 @@ export async function memberWakeUps(
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => {
-    const wakeUp = wakeNow(namespace, name, 'export');
-    exports.add(isResync ? lookOnly(wakeUp) : wakeUp);
+    exports.add({ ...wakeNow(namespace, name, 'export'), lookOnly: isResync });
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
   for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);

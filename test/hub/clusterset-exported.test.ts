@@ -6,7 +6,7 @@ import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readImportState, saveImportState } from '#shared/store/imports-of-set.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { lookOnly, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
@@ -122,7 +122,7 @@ it('a failure that a late worker saves during a run of the import does not last:
     if (verb !== 'replace' || kind !== 'EndpointSlice' || late) return undefined;
     late = Promise.all([
       saveImportState(world.table, key, 'a', { text: failed, isPending: false }),
-      addWork({ table: world.table, now: () => world.nowMs }, syncs, 'b', [lookOnly(wakeNow('shop', 'web', 'export'))]),
+      addWork({ table: world.table, now: () => world.nowMs }, syncs, 'b', [{ ...wakeNow('shop', 'web', 'export'), lookOnly: true }]),
     ]);
     return undefined;
   };

@@ -3,7 +3,7 @@ import { deletedInput, inputEntry } from '#functions/relay/projection/entries.ts
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
+import { addMarkedGeneration } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
@@ -18,7 +18,8 @@ async function blinded(all: number, lost: number): Promise<SmallCluster> {
   await small.pass(8);
   expect(addresses(small.world)).toBe(all);
   for (let i = 0; i < lost; i++) await small.world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
-  await addGenerationForApiRead(small.world.table, { cluster, namespace: 'default', kind: 'service', name: 'svc' }, small.world.now);
+  const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
+  await addMarkedGeneration(small.world.table, key, 'apiReadGeneration', small.world.now);
   small.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { touched: 'yes' } } });
   await small.pass(8);
   return small;

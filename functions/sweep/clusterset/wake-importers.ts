@@ -8,7 +8,7 @@ import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { lookOnly, type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
+import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 
 /**
@@ -65,7 +65,8 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
 /** The exports of the name have not changed: they look at their conditions. */
 export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
   const { exportTexts } = await readSetEntries(deps.table, key);
-  await concurrentlyToEnd(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [lookOnly(wakeNow(key.namespace, key.name, 'export'))]));
+  const wakeUp = { ...wakeNow(key.namespace, key.name, 'export'), lookOnly: true };
+  await concurrentlyToEnd(8, [...exportTexts.keys()], (id) => wake(deps, id, key.set, [wakeUp]));
 }
 
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {

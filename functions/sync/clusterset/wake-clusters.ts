@@ -3,7 +3,7 @@ import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { lookOnly, type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
+import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 interface ClustersToWake {
@@ -47,8 +47,7 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, kind, delaySeco
 
 /** Exports of other clusters are only to look again: they have not changed, and this run wakes the importers itself. */
 function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, kind: 'export' | 'import', delaySeconds: number): WakeUp {
-  const toSend = wakeUp(namespace, name, { kind, delaySeconds, observedAtMs: latencyFromMs });
-  return kind === 'export' ? lookOnly(toSend) : toSend;
+  return wakeUp(namespace, name, { kind, delaySeconds, lookOnly: kind === 'export', observedAtMs: latencyFromMs });
 }
 
 async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {

@@ -10,6 +10,8 @@ export interface WorkItem {
   readonly generation: number;
   /** Outputs are read from the API server until this generation is done. */
   readonly apiReadGeneration: number;
+  /** The newest generation that was added without a change of the work. */
+  readonly lookOnlyGeneration: number;
   readonly lease: WorkLease | undefined;
   /** Time since which work is pending, ms since the epoch. Undefined without pending work. */
   readonly dirtyAtMs: number | undefined;
@@ -91,9 +93,9 @@ export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
 /** Returns true if all parts have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item, item.generation);
 
-/** Returns true if the newest generation was enqueued by `lookOnly`, and the one before it is done. */
+/** Returns true if nothing has changed: the newest generation was added to look only, and the one before it is done. */
 export const isLookOnly = (item: WorkItem): boolean =>
-  item.apiReadGeneration === item.generation && statesOf(item).every(({ doneGeneration }) => doneGeneration === item.generation - 1);
+  item.lookOnlyGeneration === item.generation && statesOf(item).every(({ doneGeneration }) => doneGeneration === item.generation - 1);
 
 export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
 

@@ -20,6 +20,8 @@ export interface WakeUp {
   readonly delaySeconds: number;
   /** The run must read the outputs from the API server, because the table's state may be wrong. */
   readonly readFromApiServer: boolean;
+  /** The work has not changed. The run of an export then wakes no importer. */
+  readonly lookOnly?: boolean;
   /** Time when the relay saw the change, by its node's clock, ms since the epoch. */
   readonly observedAtMs: number | undefined;
   /**
@@ -39,12 +41,6 @@ export const wakeUp = (namespace: string, name: string, more: Partial<WakeUp> = 
   namespace,
   name,
 });
-
-/**
- * Returns the wake-up of an export that has not changed: its run wakes no importer. The work item stores it like a read of outputs from the API server, which
- * runs of exports never make.
- */
-export const lookOnly = (of: WakeUp): WakeUp => ({ ...of, readFromApiServer: true });
 
 /**
  * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an import

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
-import { addWork } from '#shared/workqueue/add.ts';
+import { addWork, WakeUps } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { isLookOnly, latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -76,4 +76,21 @@ it('the services whose generations are added get their wake-ups, although the ta
       .filter((name) => name !== 's50')
       .sort(),
   );
+});
+
+it('an export that is woken to look only is also woken for a change: by the same call, or before the run', async () => {
+  const toLook = { ...wakeNow('ns', 'web', 'export'), lookOnly: true };
+  const wakeUps = new WakeUps();
+  for (const wakeUp of [toLook, wakeNow('ns', 'web', 'export'), toLook]) wakeUps.add(wakeUp);
+  expect(wakeUps.all.map((w) => w.lookOnly)).toEqual([false]);
+
+  const table = memoryTable();
+  const { syncs } = memoryClusterQueues(() => nowMs);
+  const isToLook = async () => isLookOnly(await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'export', name: 'web' }));
+  await addWork({ table, now: () => nowMs }, syncs, 'c', [toLook]);
+  expect(await isToLook()).toBe(true);
+  await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeNow('ns', 'web', 'export')]);
+  expect(await isToLook()).toBe(false);
+  await addWork({ table, now: () => nowMs }, syncs, 'c', [toLook]);
+  expect(await isToLook()).toBe(false);
 });

@@ -5,7 +5,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { addGenerationForApiRead } from '#shared/workqueue/item-store.ts';
+import { addMarkedGeneration } from '#shared/workqueue/item-store.ts';
 import { leaseEndSeconds } from '#shared/workqueue/rules/backoff.ts';
 import { retry, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { isHeld, takeWork } from '#shared/workqueue/take.ts';
@@ -100,7 +100,7 @@ it('a damaged attribute of the work item, by which each claim is refused, ends t
 it('a damaged generation of the work item refuses a read of the API server with an error', async () => {
   const { table } = await workFor();
   await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { gen: 'x' } });
-  await expect(addGenerationForApiRead(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }, 1)).rejects.toThrow(
+  await expect(addMarkedGeneration(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }, 'apiReadGeneration', 1)).rejects.toThrow(
     'its attribute is damaged',
   );
 });
