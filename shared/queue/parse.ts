@@ -47,7 +47,8 @@ const text = (longest = maxNameLength, shortest = 1): Check =>
     isText((value) => value.length >= shortest && value.length <= longest && !controlCharacter.test(value) && isWellFormed(value)),
     `text of ${shortest} to ${longest} characters without control characters and lone surrogates is needed`,
   );
-const count = needs((value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number, 0 or more, is needed');
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const count = needs(isCount, 'a whole number, 0 or more, is needed');
 /** Clocks of tests have fractions. */
 const time = needs(Number.isFinite, 'a time in ms since the epoch is needed');
 const version = needs(isResourceVersion, 'a resourceVersion of 1 to 39 digits is needed');
@@ -221,7 +222,7 @@ const wakeUp = {
     isText((name) => name !== '' && (isLabelValue(name) || isDnsSubdomain(name))),
     'the name of a Service, an export or an import is needed',
   ),
-  generation: count,
+  generation: needs((value) => value === 'latest' || isCount(value), 'a whole number, 0 or more, or "latest" is needed'),
   retryNumbers: object,
   notBeforeMs: optional(time),
   delayedByBatch: optional(oneOf(true, false)),

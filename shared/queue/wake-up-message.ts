@@ -8,8 +8,8 @@ export interface WakeUpMessage {
   readonly namespace: string;
   readonly kind: WorkKind;
   readonly name: string;
-  /** The wake-up is for every change of the item up to this generation. */
-  readonly generation: number;
+  /** The wake-up is for every change of the item up to this generation, or up to the one that the item has when it is received. */
+  readonly generation: number | 'latest';
   /** The parts that the wake-up is for, with 0 for new work or the number of the retry. */
   readonly retryNumbers: RetryNumbers;
   /** Time before which the wake-up is sent again instead of handled, ms since the epoch, because SQS delays by 900 s at most. */

@@ -8,7 +8,7 @@ import { addGeneration, addMarkedGeneration } from './item-store.ts';
 import type { LeaseEndWakeUps } from './lease-end-wake-ups.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { isLeased, latestGeneration } from './rules/item.ts';
+import { isLeased } from './rules/item.ts';
 import { allAtLeaseEnd, type Delayed, newWork, type WakeUp } from './rules/message.ts';
 
 /**
@@ -104,7 +104,7 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   // Later changes rely on a wake-up that `leads` (rules/message.ts), so a lease does not replace it.
   if (w.pace || !item.lease || !isLeased(item, addedMs)) {
     // A wake-up has its generation only if that met no lease, because the holder of an expired lease may still write (functions/sync/state/prefetch.ts).
-    return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? latestGeneration : item.generation, addedMs) };
+    return { service, wakeUp: newWork(cluster, w, item.lease || w.pace ? 'latest' : item.generation, addedMs) };
   }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
   // The wake-up's own delay does not apply, because the holder of the lease runs again at once.

@@ -6,7 +6,7 @@ import { type Part, partsOf, type WorkKind, workText } from '#shared/kube/work-k
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type WorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
-import { latestGeneration, type PartState, type PartStates, type WorkItem } from './rules/item.ts';
+import type { PartState, PartStates, WorkItem } from './rules/item.ts';
 
 /** Attributes of a part begin with its code. */
 const codes = { endpoints: 'ep', slices: 'sl', export: 'ex', import: 'im' } as const satisfies { readonly [P in Part]: string };
@@ -91,18 +91,17 @@ export async function claim(
 export async function claimUnread(
   table: Table,
   service: WorkKey,
-  generation: number,
+  generation: number | 'latest',
   lease: { readonly id: string; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
-  const isLatest = generation === latestGeneration;
   const isBelow = (attribute: string): WriteCondition => ({
-    any: [{ absent: attribute }, isLatest ? { attribute, is: '<', than: 'gen' } : { attribute, is: '<', value: generation }],
+    any: [{ absent: attribute }, generation === 'latest' ? { attribute, is: '<', than: 'gen' } : { attribute, is: '<', value: generation }],
   });
   const owed = partsOf[service.kind].map(
     (part): WriteCondition => ({ all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))] }),
   );
   const condition: WriteCondition = {
-    all: [{ absent: 'lease' }, isLatest ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation }, { any: owed }],
+    all: [{ absent: 'lease' }, generation === 'latest' ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation }, { any: owed }],
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(workKey(service), change, condition);

@@ -6,7 +6,7 @@ import type { WorkQueueDeps } from './deps.ts';
 import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
-import { isLeased, latestGeneration, partsToRun, type WorkItem, type WorkLease } from './rules/item.ts';
+import { isLeased, partsToRun, type WorkItem, type WorkLease } from './rules/item.ts';
 import { allAtLeaseEnd, delayUntil, isNewWork } from './rules/message.ts';
 
 /** The lease of a service, and the parts to run under it. */
@@ -34,7 +34,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease that the call has taken.
   let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
   // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a lease usually finds its work done.
-  if (isNewWork(message) && (message.generation !== latestGeneration || message.delayedByBatch)) {
+  if (isNewWork(message) && (message.generation !== 'latest' || message.delayedByBatch)) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
     const parts = item ? partsToRun(message, item) : [];

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { isClean, latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { isClean } from '#shared/workqueue/rules/item.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
@@ -33,7 +33,7 @@ it('one of the wake-ups that meet a live lease waits for its end, and then cover
   }
   const waiting = world.queues.syncs.waiting();
   expect(waiting.map((m) => JSON.parse(m.body))).toMatchObject([
-    { kind: 'service', name: 'svc', generation: latestGeneration, retryNumbers: { endpoints: 0, slices: 0 } },
+    { kind: 'service', name: 'svc', generation: 'latest', retryNumbers: { endpoints: 0, slices: 0 } },
   ]);
   expect(waiting[0]?.visibleAt).toBeGreaterThanOrEqual(until);
   expect(waiting[0]?.visibleAt).toBeLessThan(until + 4_000);

@@ -11,7 +11,6 @@ import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { deltaOf, isDelta, objectsOf } from '#shared/store/keys.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
-import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import type { Actor } from './actor.ts';
 import { setMutants } from './clusterset/mutants.ts';
 import { ordinaryLimits } from './draw-limits.ts';
@@ -30,7 +29,7 @@ const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
 const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
 const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
-const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as WakeUpMessage).generation === latestGeneration;
+const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as WakeUpMessage).generation === 'latest';
 
 const isRecord = ({ pk }: Key): boolean => pk.includes('#HISTORY#');
 const withoutRecord = ({ set: { h: _, ...set } = {}, ...change }: Change): Change => ({ ...change, set });

@@ -11,7 +11,7 @@ import { allToEnd } from '#shared/concurrently.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readTriggers, type StoredTriggers } from '#shared/store/triggers.ts';
-import { isFirstRunFor, latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { isFirstRunFor } from '#shared/workqueue/rules/item.ts';
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
@@ -34,7 +34,7 @@ function begin(deps: SyncDeps, service: ServiceKey, withInputs: boolean): Prefet
 
 /** Begins reads at the same time as the claim. Returns undefined if the claim is unlikely to succeed: a cold worker, a retry, or a wake-up for a lease's end. */
 export function prefetchDuringClaim(deps: SyncDeps, message: WakeUpMessage): Prefetch | undefined {
-  if (!isNewWork(message) || message.generation === latestGeneration || message.notBeforeMs !== undefined) return undefined;
+  if (!isNewWork(message) || message.generation === 'latest' || message.notBeforeMs !== undefined) return undefined;
   if (admittedScope(deps, message.cluster) === undefined) return undefined;
   return begin(deps, message, true);
 }

@@ -47,11 +47,8 @@ export interface WorkLease {
   readonly untilMs: number;
 }
 
-/** Generation of a wake-up that is for the latest generation when it is received. */
-export const latestGeneration = Number.MAX_SAFE_INTEGER;
-
 interface Received {
-  readonly generation: number;
+  readonly generation: number | 'latest';
   readonly retryNumbers: { readonly [P in Part]?: number };
 }
 
@@ -67,7 +64,7 @@ const statesOf = (item: Pick<WorkItem, 'kind' | 'parts'>): readonly PartState[] 
  * generation. After a restore of the table the item's count may be behind the message's, so the item's count decides.
  */
 export function partsToRun(message: Received, item: WorkItem): readonly Part[] {
-  const generation = Math.min(message.generation, item.generation);
+  const generation = message.generation === 'latest' ? item.generation : Math.min(message.generation, item.generation);
   return partsOf[item.kind].filter((part) => {
     const number = message.retryNumbers[part];
     if (number === undefined) return false;
@@ -86,7 +83,7 @@ export const isDone = (item: Pick<WorkItem, 'kind' | 'parts'>, generation: numbe
  * Returns true if a run under this lease is the first since the generation was added, provided that the generation met no lease. A run in between would have
  * covered it with any outcome: it would be done, or covered by a retry.
  */
-export const isFirstRunFor = (generation: number, item: WorkItem): boolean =>
+export const isFirstRunFor = (generation: number | 'latest', item: WorkItem): boolean =>
   item.generation === generation &&
   statesOf(item).every(({ doneGeneration, retryGeneration }) => Math.max(doneGeneration, retryGeneration) < generation);
 

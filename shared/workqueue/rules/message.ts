@@ -2,7 +2,6 @@
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 import type { RetryNumbers, WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { latestGeneration } from './item.ts';
 
 /** The item that a wake-up is for. */
 type Work = Pick<WakeUpMessage, 'cluster' | 'namespace' | 'kind' | 'name'>;
@@ -54,7 +53,7 @@ const newRetryNumbers = (kind: WorkKind): RetryNumbers => Object.fromEntries(par
 export const isNewWork = ({ kind, retryNumbers }: WakeUpMessage): boolean => partsOf[kind].every((part) => retryNumbers[part] === 0);
 
 /** Returns a wake-up for all parts, because a generation is for all of them. Its latency has the wait of a paced wake-up, and not the batch period. */
-export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: number): Delayed {
+export function newWork(cluster: string, w: WakeUp, generation: WakeUpMessage['generation'], nowMs: number): Delayed {
   const delayMs = w.delaySeconds * 1000;
   const message: WakeUpMessage = {
     cluster,
@@ -72,7 +71,7 @@ export function newWork(cluster: string, w: WakeUp, generation: number, nowMs: n
 
 /** Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies before it covers new work. */
 export function allAtLeaseEnd({ cluster, namespace, kind, name }: Work, seconds: number, nowMs: number): Delayed {
-  const message = { cluster, namespace, kind, name, generation: latestGeneration, retryNumbers: newRetryNumbers(kind) };
+  const message: WakeUpMessage = { cluster, namespace, kind, name, generation: 'latest', retryNumbers: newRetryNumbers(kind) };
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
 }
 
@@ -96,7 +95,7 @@ export function coalesce<T extends { readonly message: WakeUpMessage }>(received
   const fresh = received.filter(({ message }) => isNewWork(message));
   const [first] = fresh;
   if (!first) return received;
-  const newest = fresh.reduce((a, b) => (a.message.generation >= b.message.generation ? a : b), first);
+  const newest = fresh.reduce((a, b) => (rank(a.message) >= rank(b.message) ? a : b), first);
   const from = fresh.flatMap(({ message }) => message.latencyFromMs ?? []);
   const message: WakeUpMessage = {
     ...newest.message,
@@ -105,3 +104,5 @@ export function coalesce<T extends { readonly message: WakeUpMessage }>(received
   };
   return [{ ...newest, message }, ...received.filter((r) => !fresh.includes(r))];
 }
+
+const rank = ({ generation }: WakeUpMessage): number => (generation === 'latest' ? Number.POSITIVE_INFINITY : generation);

@@ -13,7 +13,7 @@ const message = fc.record(
     namespace: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
     kind: mostly(fc.constantFrom('service', 'service', 'export', 'import'), hostileText),
     name: mostly(fc.constantFrom('web', 'web', 'x'), someName),
-    generation: mostly(fc.oneof(fc.nat(20), fc.constant(Number.MAX_SAFE_INTEGER)), hostileNumber),
+    generation: mostly(fc.oneof(fc.nat(20), fc.constant('latest')), hostileNumber),
     retryNumbers: fc.oneof(
       fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
       fc.record({ export: mostly(fc.nat(3), hostileNumber) }),

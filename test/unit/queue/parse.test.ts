@@ -160,7 +160,7 @@ it('the reason has the error, the given value and the allowed values', () => {
   expect(reason({ ...valid[2], entries: [{ ...slice, object: 5 }] })).toBe('object is 5: an object is needed');
   expect(reason({ ...wakeUp, requeues: '1' }, readWakeUp)).toBe('requeues is "1": a whole number, 0 or more, is needed');
   expect(reason({ ...wakeUp, notBeforeMs: 'x' }, readWakeUp)).toBe('notBeforeMs is "x": a time in ms since the epoch is needed');
-  expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe('generation is -1: a whole number, 0 or more, is needed');
+  expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe('generation is -1: a whole number, 0 or more, or "latest" is needed');
   expect(reason({ ...wakeUp, retryNumbers: { no: 1 } }, readWakeUp)).toMatch(/^a key of retryNumbers is "no": endpoints, slices are allowed/);
   const ofController = { ...wakeUp, kind: 'import', retryNumbers: { slices: 1 } };
   expect(reason(ofController, readWakeUp)).toMatch(/^a key of retryNumbers is "slices": import is allowed/);

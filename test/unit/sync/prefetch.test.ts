@@ -3,7 +3,7 @@ import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { prefetchDuringClaim, prefetchOf } from '#functions/sync/state/prefetch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { latestGeneration, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { idlePart, noWork } from '#test/support/absent-records.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
@@ -37,7 +37,7 @@ it('reads begin beside the claim of new work by a worker that has run for the cl
   const warm = await worker('1');
   expect(prefetchDuringClaim(warm, message)).toBeDefined();
   expect(prefetchDuringClaim(await worker(undefined), message)).toBeUndefined();
-  expect(prefetchDuringClaim(warm, { ...message, generation: latestGeneration })).toBeUndefined();
+  expect(prefetchDuringClaim(warm, { ...message, generation: 'latest' })).toBeUndefined();
   expect(prefetchDuringClaim(warm, { ...message, retryNumbers: { slices: 2 } })).toBeUndefined();
 });
 

@@ -4,7 +4,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { workKey } from '#shared/store/keys.ts';
 import { addWork, WakeUps } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { isLookOnly, latestGeneration } from '#shared/workqueue/rules/item.ts';
+import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -33,13 +33,13 @@ it('a wake-up names its generation where that met no lease, as a worker may then
 });
 
 it('if the generation met an expired lease, whose holder may still be writing, the wake-up is for the latest generation', async () => {
-  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ generation: latestGeneration, dueMs: nowMs }]);
+  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ generation: 'latest', dueMs: nowMs }]);
 });
 
 it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
   const lead = { pace: 'leads', delaySeconds: 60 } as const;
-  expect(await addedTo({}, lead)).toMatchObject([{ generation: latestGeneration, dueMs: nowMs + 60_000 }]);
-  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ generation: latestGeneration, dueMs: nowMs + 60_000 }]);
+  expect(await addedTo({}, lead)).toMatchObject([{ generation: 'latest', dueMs: nowMs + 60_000 }]);
+  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ generation: 'latest', dueMs: nowMs + 60_000 }]);
   expect(await addedTo({}, { pace: 'follows', delaySeconds: 60 })).toEqual([]);
 });
 

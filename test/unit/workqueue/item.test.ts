@@ -9,12 +9,17 @@ const work = (generation: number, endpoints: Partial<PartState> = {}, slices: Pa
   generation,
   parts: { endpoints: { ...idlePart, ...endpoints }, slices: { ...idlePart, ...slices } },
 });
-const fresh = (generation: number) => ({ generation, retryNumbers: { endpoints: 0, slices: 0 } });
+const fresh = (generation: number | 'latest') => ({ generation, retryNumbers: { endpoints: 0, slices: 0 } });
 const retry = (generation: number, endpoints: number) => ({ generation, retryNumbers: { endpoints } });
 
 describe('the controllers of a wake-up that there is reason to run', () => {
   it('a wake-up for new work runs both controllers', () => {
     expect(partsToRun(fresh(1), work(1))).toEqual(['endpoints', 'slices']);
+  });
+
+  it('a wake-up for the latest generation runs what has not done the one of the item', () => {
+    expect(partsToRun(fresh('latest'), work(4, { doneGeneration: 4 }, { doneGeneration: 3 }))).toEqual(['slices']);
+    expect(partsToRun(fresh('latest'), noWork)).toEqual([]);
   });
 
   it('a controller whose generation is done does not run', () => {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import { encodeWakeUp, type WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { latestGeneration } from '#shared/workqueue/rules/item.ts';
 import { allAtLeaseEnd, coalesce, delayUntil, newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
 
 const nowMs = 1_000_000;
 const service = { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' } as const;
-const fresh = (generation: number, more: Partial<WakeUpMessage> = {}): WakeUpMessage => ({
+const fresh = (generation: number | 'latest', more: Partial<WakeUpMessage> = {}): WakeUpMessage => ({
   ...newWork('c', wakeNow('ns', 'svc'), generation, nowMs).message,
   ...more,
 });
@@ -25,13 +24,13 @@ describe('wake-ups', () => {
 
   it('the latency of a paced wake-up counts its wait', () => {
     const wakeUp = { namespace: 'ns', kind: 'import', name: 'web', readFromApiServer: false, observedAtMs: nowMs - 20 } as const;
-    const { message } = newWork('c', { ...wakeUp, delaySeconds: 30, pace: 'leads' }, latestGeneration, nowMs);
+    const { message } = newWork('c', { ...wakeUp, delaySeconds: 30, pace: 'leads' }, 'latest', nowMs);
     expect([message.latencyFromMs, message.dueMs]).toEqual([nowMs - 20, nowMs + 30_000]);
   });
 
   it('a wake-up for the end of a lease is for the latest generation then', () => {
     const { message, delaySeconds } = allAtLeaseEnd(service, 40, nowMs);
-    expect([message.generation, message.dueMs, delaySeconds]).toEqual([latestGeneration, nowMs + 40_000, 40]);
+    expect([message.generation, message.dueMs, delaySeconds]).toEqual(['latest', nowMs + 40_000, 40]);
   });
 
   it('a wake-up is delayed by SQS for 900 s at most, and knows when it is due', () => {
@@ -66,6 +65,8 @@ describe('several wake-ups of a service', () => {
       { messageId: 'c', message: fresh(4) },
     ];
     expect(coalesce(received)).toMatchObject([{ messageId: 'b', message: { generation: 5, latencyFromMs: 30 } }]);
+    const latest = { messageId: 'd', message: fresh('latest') };
+    expect(coalesce([latest, ...received])).toMatchObject([{ messageId: 'd', message: { generation: 'latest', latencyFromMs: 30 } }]);
   });
 
   it('the wake-up that is left counts as delayed by the batch period if all of them were', () => {
