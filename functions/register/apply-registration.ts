@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { namespacesText } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered, type Mode } from '#shared/clusters/mode.ts';
+import type { Mode } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
@@ -28,9 +28,7 @@ export async function applyRegistration(
     recordAudit(table, id, { at: new Date().toISOString(), who: `CloudFormation, ${event.StackId}`, what, ...change });
   if (event.RequestType === 'Delete') {
     const id = event.PhysicalResourceId;
-    const cluster = await readCluster(table, id);
-    if (cluster && !isDeregistered(cluster)) refuseToAbandon(cluster);
-    const mode = cluster?.mode ?? 'shadow';
+    const mode = (await readCluster(table, id))?.mode ?? 'shadow';
     if (await drainCluster(table, id, Date.now()))
       await audit(id, 'taken out: draining, its endpoints stay as they are', { mode: { from: mode, to: 'draining' } });
     await giveUpAccess(table, id);
@@ -44,16 +42,6 @@ export async function applyRegistration(
   const after = setSwitches(await readCluster(table, id));
   if (after !== before) await audit(id, `${before} → ${after} (clusters.yaml)`);
   return id;
-}
-
-/** Throws if slices that the hub made by opt-in would stay, and nobody would delete them or let them follow their pods. */
-function refuseToAbandon({ id, relay, abandonsOptIn }: ClusterRecord): void {
-  const { sliced = 0 } = relay.annotated ?? {};
-  if (sliced === 0 || abandonsOptIn) return;
-  const command = `fleet-endpoints cluster opt-in ${id}`;
-  throw new Error(
-    `${id} stays registered: slices of ${sliced} Services by opt-in would stay in the cluster, and list pods that are gone. Add the selectors of these Services, and run ${command} off --withdraw; half a minute later delete the stack again. ${command} off --abandon allows the removal with the slices as they are`,
-  );
 }
 
 /** The switches as text for the audit. A deploy that changes them is recorded like a switch by hand. */

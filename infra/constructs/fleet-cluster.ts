@@ -19,7 +19,7 @@ import { writerGroup } from '#infra/relay/relay-names.ts';
 import { acknowledge } from '#infra/stages/acknowledge-finding.ts';
 import { ClusterQueues, onlyThese } from '#infra/stages/cluster-queues.ts';
 import { tagOwner } from '#infra/stages/owner-tags.ts';
-import { Registration } from '#infra/stages/register-stage.ts';
+import { Registration, RemovalGuard } from '#infra/stages/register-stage.ts';
 import { RelayIdentity } from '#infra/stages/relay-identity.ts';
 import { liveAlias } from '#infra/stages/rollout.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -54,6 +54,7 @@ export class FleetCluster extends Construct {
   readonly alarms: Alarms;
   readonly #hub: IFleetHub;
   readonly #cluster: ClusterConfig;
+  readonly #guard: RemovalGuard;
 
   constructor(scope: Construct, id: string, { hub, ...input }: FleetClusterProps) {
     super(scope, id);
@@ -94,6 +95,9 @@ export class FleetCluster extends Construct {
     this.queues = queues;
     this.relayRoleArn = relay.roleArn;
     this.alarms = this.#watch(cluster, hub, queues);
+    const all = [...this.node.children];
+    this.#guard = new RemovalGuard(this, 'Removal', { register: hub.registerFunction, cluster: cluster.id });
+    this.#guard.node.addDependency(...all);
     tagOwner(this, settings.name, cluster.id);
 
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.events.queueUrl });
@@ -119,7 +123,9 @@ export class FleetCluster extends Construct {
    */
   installRelay(cluster: KubernetesCluster, image: RelayImage): void {
     // Pod Identity gives a role only to pods that start after the association is made.
-    cluster.addManifest('FleetEndpointsRelay', ...this.relayManifest(image)).node.addDependency(this);
+    const manifest = cluster.addManifest('FleetEndpointsRelay', ...this.relayManifest(image));
+    manifest.node.addDependency(...this.node.children.filter((child) => child !== this.#guard));
+    this.#guard.node.addDependency(manifest);
   }
 
   #relaySettings(): RelaySettings {

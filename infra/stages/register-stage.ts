@@ -4,7 +4,7 @@ import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
-import { registrationProperty, registrationVersion } from '#shared/contract/registration-property.ts';
+import { registrationProperty, registrationVersion, removalGuard } from '#shared/contract/registration-property.ts';
 import type { ClusterQueues } from './cluster-queues.ts';
 import { HubFunction, identityKeys } from './function.ts';
 import { registrationRecord } from './registration-record.ts';
@@ -83,6 +83,19 @@ export class Registration extends Construct {
         [registrationProperty]: Stack.of(this).toJsonString(registration),
         [property]: registrationEpoch === 0 ? value : `${value}.${registrationEpoch}`,
       },
+    });
+  }
+}
+
+/** Depends on all else of the cluster, so that CloudFormation deletes it first. Its deletion fails while slices by opt-in would stay without a writer. */
+export class RemovalGuard extends Construct {
+  constructor(scope: Construct, id: string, { register, cluster }: { readonly register: IFunction; readonly cluster: string }) {
+    super(scope, id);
+    new CustomResource(this, 'Guard', {
+      serviceToken: register.functionArn,
+      resourceType: removalGuard.type,
+      serviceTimeout: Duration.minutes(2),
+      properties: { [removalGuard.property]: cluster },
     });
   }
 }

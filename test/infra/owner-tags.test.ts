@@ -17,6 +17,7 @@ const tagless: readonly string[] = [
   'AWS::SQS::QueuePolicy',
   'AWS::Scheduler::Schedule',
   'Custom::FleetEndpointsCluster',
+  'Custom::FleetEndpointsRemoval',
 ];
 
 type Tags = { readonly [key: string]: string };

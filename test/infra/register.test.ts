@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { answer } from '#functions/register/answer.ts';
 import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { abandonOptIn, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { purgingUntil } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
@@ -70,36 +70,6 @@ describe('registering a cluster', () => {
     for (const arn of ['arn:events', 'arn:named-events', 'arn:named-syncs']) expect(await clusterOfQueue(table, arn)).toBeUndefined();
     expect(await clusterOfQueue(table, 'arn:syncs')).toBe('another');
     expect(await table.get(accessKey('shop'))).toBeUndefined();
-  });
-
-  it.each([
-    ['Services have slices by opt-in, whatever the switch', { annotated: '0 0 2 2' }],
-    ['the hub writes them', { annotated: '2 0 2 0', optIn: 'active' }],
-    ['the cluster is paused', { annotated: '2 0 2 0', optIn: 'active', mode: 'paused' }],
-  ])('a cluster is not taken out while %s, unless an operator abandons them', async (_, set) => {
-    const table = memoryTable();
-    await applyRegistration(table, event('Create'));
-    await table.update(metaKey('shop'), { set });
-    await expect(applyRegistration(table, event('Delete'))).rejects.toThrow(
-      /^shop stays registered: slices of 2 Services by opt-in would stay .*off --withdraw; .*off --abandon allows/,
-    );
-    expect((await readCluster(table, 'shop'))?.mode).toBe((set as { readonly mode?: string }).mode ?? 'shadow');
-    expect(await table.get(accessKey('shop'))).toBeDefined();
-    await switchOptIn(table, 'shop', 'off', 1);
-    await expect(applyRegistration(table, event('Delete'))).rejects.toThrow('stays registered');
-    expect(await abandonOptIn(table, 'shop')).toBe(true);
-    await applyRegistration(table, event('Delete'));
-    expect((await readCluster(table, 'shop'))?.mode).toBe('draining');
-    // A failed deletion of the stack comes again.
-    expect(await applyRegistration(table, event('Delete'))).toBe('shop');
-  });
-
-  it('a cluster is taken out once no Service has slices by opt-in, though some are annotated', async () => {
-    const table = memoryTable();
-    await applyRegistration(table, event('Create'));
-    await table.update(metaKey('shop'), { set: { annotated: '3 1 0 0' } });
-    await applyRegistration(table, event('Delete'));
-    expect((await readCluster(table, 'shop'))?.mode).toBe('draining');
   });
 
   it('again, with other settings, leaves the mode as it was switched by hand', async () => {
