@@ -7,22 +7,8 @@ import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
 import { arn, asCdk, awsRegion, days, dnsLabel, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
-import {
-  byType,
-  checked,
-  fields,
-  flag,
-  integer,
-  known,
-  literal,
-  mapping,
-  oneOf,
-  optional,
-  required,
-  type Shape,
-  text,
-  withDefault,
-} from './yaml-shape.ts';
+import { checked, mapping } from './yaml-rules.ts';
+import { byType, fields, flag, integer, known, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 /** Fits names of stacks, and of queues, which may have 80 characters. */
 const clusterId = known(matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/));

@@ -5,7 +5,8 @@ import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import type { ClustersetConfig, ExportsConfig } from './config.ts';
 import { dnsLabel, seconds } from './config-values.ts';
-import { checked, fields, flag, known, list, listOr, oneOf, required, type Shape, text, unique, withDefault } from './yaml-shape.ts';
+import { checked, unique } from './yaml-rules.ts';
+import { fields, flag, known, list, listOr, oneOf, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 export const clustersetShape: Shape<ClustersetConfig> = fields({
   name: required(dnsLabel, 'The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value.'),

@@ -4,7 +4,8 @@ import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
 import { asCdk, awsRegion, keyArn, matches, topicArn } from './config-values.ts';
-import { checked, fields, flag, integer, known, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import { checked } from './yaml-rules.ts';
+import { fields, flag, integer, known, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
 
 /** An ARN with * for the parts that differ. */
 const arnPattern = (service: string, what: string): Shape<string> =>

@@ -4,7 +4,8 @@ import { criticalPriority } from '#infra/relay/pod.ts';
 import { arn, asCdk, awsRegion, dnsLabel, eksName, matches, roleArn, seconds } from './config-values.ts';
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
 import type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
-import { byType, checked, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
+import { checked } from './yaml-rules.ts';
+import { byType, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
 
 export type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 

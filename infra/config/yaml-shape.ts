@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Schema } from './schema.ts';
 import { resolveAliases } from './yaml-aliases.ts';
 
@@ -194,54 +194,9 @@ export const flag: Shape<boolean> = shape({ type: 'boolean' }, (node, at) =>
   isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`),
 );
 
-export interface Mapping {
-  readonly [key: string]: unknown;
-}
-
-/** A mapping whose meaning is another program's, as plain data. The rule's sentences are reported at it. */
-export function mapping(what: string, rule: (value: Mapping) => readonly string[]): Shape<Mapping> {
-  return shape({ type: 'object', description: what.replace(/,$/, '') }, (node, at) => {
-    if (!isMap(node)) return at.problem(`${describe(node)}: ${what} is needed`);
-    let aliases = 0;
-    visit(node, { Alias: () => void aliases++ });
-    if (aliases > 0) return at.problem(`${what} is needed in full: aliases (*name) are not followed here`);
-    const value = node.toJSON() as Mapping;
-    for (const sentence of rule(value)) at.problem(sentence);
-    return value;
-  });
-}
-
-/** The shape, then a rule about the whole, if every part of it could be read. The rule's sentence is reported at the value. */
-export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
-  return shape(of.schema, (node, at) => {
-    const before = at.problemCount();
-    const value = of(node, at);
-    const broken = value === undefined || at.problemCount() > before ? undefined : rule(value);
-    if (broken) at.problem(broken);
-    return value;
-  });
-}
-
-/** No two items with the same key; reported at the later one. */
-export function unique<T>(of: Shape<readonly T[]>, name: string, key: (item: T) => unknown): Shape<readonly T[]> {
-  return shape(of.schema, (node, at) => {
-    const items = of(node, at);
-    const seen = new Map<unknown, number>();
-    items?.forEach((item, i) => {
-      const k = item === undefined ? undefined : key(item);
-      const first = seen.get(k);
-      if (k === undefined) return;
-      const where = isSeq(node) ? (node.items[i] as Node) : node;
-      if (first !== undefined) at.problem(`[${i}].${name} ${JSON.stringify(k)} is also that of [${first}]: each must be used once`, where);
-      else seen.set(k, i);
-    });
-    return items;
-  });
-}
-
 const shorten = (value: string): string => (value.length > 80 ? `${value.slice(0, 77)}...` : value);
 
-function describe(node: Node | null | undefined): string {
+export function describe(node: Node | null | undefined): string {
   if (isMap(node)) return 'a mapping';
   if (isSeq(node)) return 'a list';
   return isScalar(node) && node.value !== null ? shorten(JSON.stringify(node.value)) : 'nothing';

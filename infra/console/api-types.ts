@@ -2,7 +2,7 @@
 
 import type { ImporterState, SourceStateName } from '#infra/cli/ask/explain/explanation.ts';
 import type { Told } from '#infra/cli/ask/history/sentences.ts';
-import type { Dashboard } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/monitoring/widgets.ts';
 
 export type { Told } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';

@@ -1,7 +1,8 @@
 /** CloudWatch as the console's source: GetMetricData in batches. Metrics have one value a minute and each read costs, so answers are kept for a minute. */
 import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
-import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/monitoring/widgets.ts';
 import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './api-types.ts';
 import { type DeployedDashboard, deployedDashboard, type MetricQuery, ofCluster } from './dashboard-body.ts';

@@ -3,8 +3,8 @@
  * metrics that this hub's version emits.
  */
 import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
-import type { Dashboard, Widget } from '#infra/monitoring/dashboards.ts';
 import type { Statistic } from '#infra/monitoring/series.ts';
+import type { Dashboard, Widget } from '#infra/monitoring/widgets.ts';
 
 /** A metric in a request to CloudWatch. */
 export interface MetricQuery {

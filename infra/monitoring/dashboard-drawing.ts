@@ -15,9 +15,10 @@ import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 import { type ClusterQueueRole, queueNameOf } from '#infra/stages/queue-arns.ts';
 import { chosenCluster, dashboardNameOf } from './dashboard-names.ts';
-import { clusterDashboardOf, type Dashboard, type Widget } from './dashboards.ts';
+import { clusterDashboardOf } from './dashboards.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
+import type { Dashboard, Widget } from './widgets.ts';
 
 const columns = 24;
 

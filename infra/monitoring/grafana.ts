@@ -5,7 +5,8 @@
 import { queueNameOf } from '#infra/stages/queue-arns.ts';
 import { metricsNamespaceOf, type Unit } from '#shared/contract/metrics.ts';
 import { type RelayMetric, relayMetrics } from '#shared/contract/relay-metrics.ts';
-import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from './dashboards.ts';
+import { clusterDashboard, fleetDashboard } from './dashboards.ts';
+import type { Dashboard, Widget } from './widgets.ts';
 
 export interface GrafanaFile {
   /** Below dist/grafana of the package. */

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SeriesAnswer } from '#infra/console/api-types.ts';
-import { clusterDashboard, type Dashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/monitoring/widgets.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { type Look, launchBrowser, openPage } from './browser.ts';
 

@@ -1,6 +1,6 @@
 /** A widget of kind `lines`: a chart, and below it a table of its newest values, which is both legend and text alternative. */
 import uPlot from 'uplot';
-import type { Widget } from '#infra/monitoring/dashboards.ts';
+import type { Widget } from '#infra/monitoring/widgets.ts';
 import type { SeriesValues } from '../api-types.ts';
 import { h, setText } from './dom.ts';
 import { axisText, helpText, unitText, valueText } from './format.ts';

@@ -2,7 +2,7 @@
  * A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. Charts whose values are all zero fold into one line,
  * because a page of thirty charts hides the few that move.
  */
-import type { Dashboard, Row } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard, Row } from '#infra/monitoring/widgets.ts';
 import type { SeriesAnswer, SeriesValues } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { lineChart, type WidgetView } from './chart.ts';

@@ -1,7 +1,7 @@
 /** A widget of kind `numbers`: each series' newest value in large type, and the alarm whose limit it exceeds. */
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
-import type { Widget } from '#infra/monitoring/dashboards.ts';
+import type { Widget } from '#infra/monitoring/widgets.ts';
 import type { WidgetView } from './chart.ts';
 import { h, setText } from './dom.ts';
 import { helpText, valueText } from './format.ts';

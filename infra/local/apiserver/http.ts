@@ -8,7 +8,8 @@ import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { fieldMatch, labelMatch, type Target } from './list-selectors.ts';
 import { patchTypeOf } from './patch.ts';
-import type { DeleteOptions, Store } from './store.ts';
+import type { Store } from './store.ts';
+import type { DeleteOptions } from './stored-object.ts';
 import { watchKind } from './watch.ts';
 
 export interface ApiServerOptions {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type Storable, type Stored, type StoreKind, storeKinds } from './api-kinds.ts';
-import { copyJson, copyWithoutNulls } from './copy.ts';
+import { copyJson } from './copy.ts';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
 import { applyPatch, type PatchType } from './patch.ts';
+import { copy, type DeleteOptions, fixedByDeletion, graceOf, inherited, keep, type WriteOptions } from './stored-object.ts';
 import { validate } from './validation.ts';
 
 export interface StoreOptions {
@@ -16,13 +17,6 @@ export interface StoreOptions {
   /** Number of events kept per kind for watches and continued lists. Requests for older ones get "Expired". */
   readonly historyLimit?: number;
   readonly dualStack?: boolean;
-}
-
-export type WriteOptions = { readonly manager?: string; readonly subresource?: 'status' | undefined };
-
-export interface DeleteOptions {
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
-  readonly gracePeriodSeconds?: number | undefined;
 }
 
 /**
@@ -222,28 +216,4 @@ export class Store {
   #time(plusSeconds = 0): string {
     return new Date(this.#options.now() + plusSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
   }
-}
-
-const inherited = ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const;
-const fixedByDeletion = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
-
-/** Returns a private copy without null fields, with this kind and namespace. */
-function copy(kind: StoreKind, namespace: string, incoming: object): RawObject {
-  const object = copyWithoutNulls(incoming) as RawObject;
-  object.metadata ??= {} as RawMeta;
-  if (namespace && object.metadata.namespace && object.metadata.namespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-  if (kindFacts[kind].namespaced) object.metadata.namespace = namespace;
-  return Object.assign(object, { apiVersion: kindFacts[kind].apiVersion, kind });
-}
-
-function graceOf(kind: StoreKind, { metadata, spec, status }: RawObject, options: DeleteOptions): number {
-  if (kind !== 'Pod' || !spec?.['nodeName'] || status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed') return 0;
-  return options.gracePeriodSeconds ?? metadata.deletionGracePeriodSeconds ?? (spec['terminationGracePeriodSeconds'] as number | undefined) ?? 30;
-}
-
-function keep<T extends object>(target: T, old: T, field: keyof T): void {
-  if (old[field] === undefined) delete target[field];
-  else target[field] = old[field];
 }

@@ -6,7 +6,8 @@ import { cloudWatchMetrics } from '#infra/console/cloudwatch-metrics.ts';
 import { deployedDashboard } from '#infra/console/dashboard-body.ts';
 import { deployedConsole } from '#infra/console/deployed-console.ts';
 import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
-import { clusterDashboard, type Dashboard, fleetDashboard, type Widget } from '#infra/monitoring/dashboards.ts';
+import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard, Widget } from '#infra/monitoring/widgets.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const hour = Date.UTC(2026, 0, 1, 12) / 1000;

@@ -5,7 +5,8 @@ import { type MetricsStore, metricsStore, type Query } from '#infra/console/metr
 import { seriesOf } from '#infra/console/series-data.ts';
 import { keptSeconds, statisticOf, timeSeries } from '#infra/console/time-series.ts';
 import { awsMetrics } from '#infra/local/aws-metrics.ts';
-import { clusterDashboard, type Dashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import { clusterDashboard, dashboards, fleetDashboard } from '#infra/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/monitoring/widgets.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 
