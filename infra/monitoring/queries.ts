@@ -59,7 +59,7 @@ export const queries: readonly Query[] = [
     name: 'failed messages',
     of: ['ingest', 'sync'],
     text: [
-      'fields @timestamp, cluster, message, namespace, service, messageId, error, requestId',
+      'fields @timestamp, cluster, message, namespace, kind, service, messageId, error, requestId',
       "filter message in ['events message failed', 'events message takes more than one run', 'wake-up failed', 'wake-ups failed'] or type = 'platform.report'",
       'sort @timestamp desc',
       'limit 200',

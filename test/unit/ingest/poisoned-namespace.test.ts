@@ -10,7 +10,7 @@ it.each<readonly [what: string, call: 'get' | 'query' | 'update', isIll: (key: P
   ['version of its set of Services', 'update', ({ pk, sk }) => pk === 'c#NS' && sk.startsWith('ill')],
   ['count of its pods', 'get', ({ pk, sk }) => pk === 'c#NS' && sk.startsWith('ill')],
   ['Services', 'query', ({ pk }) => pk === 'c#SVC#ill'],
-  ['work item', 'update', ({ pk }) => pk === 'c#WORK#ill/svc'],
+  ['work item', 'update', ({ pk }) => pk === 'c#WORK#service#ill/svc'],
 ])('a batch whose table refuses the %s of one namespace wakes the services of the others', async (_what, call, isIll) => {
   const hub = await ingestHub();
   const changeOf = (namespace: string, version: number) => [
