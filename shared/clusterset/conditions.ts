@@ -1,7 +1,7 @@
 /** Conditions of exports and imports. An unchanged condition keeps its time, and an unchanged status is not written. */
 
 import type { Condition } from '#shared/kube/mcs-types.ts';
-import type { ExportValidity, InvalidExport } from './export-validity.ts';
+import type { ExportValidity } from './export-validity.ts';
 import type { Conflict, MergedExports } from './merge.ts';
 
 export interface ExportStanding {
@@ -12,9 +12,12 @@ export interface ExportStanding {
   readonly failure?: ExportFailure | undefined;
   /** Problems that do not make the export invalid, for instance of annotations. */
   readonly problems?: readonly string[];
-  /** An export that is not valid any more may stay in the set (`staysInSet`). By default the valid ones are there. */
-  readonly isInSet?: boolean;
+  /** An export that is not valid any more may stay in the set (`staysInSet`). Undefined: it is not there. By default the valid ones are. */
+  readonly endpoints?: ExportedEndpoints | undefined;
 }
+
+/** What importers have of an export that is in the set. */
+export type ExportedEndpoints = 'followed' | 'last-selector' | 'frozen' | 'none';
 
 export interface ExportFailure {
   /** `Exported`: the import is there, and lacks what the message names. */
@@ -28,14 +31,14 @@ export function exportConditions({
   conflicts,
   failure,
   problems = [],
-  isInSet = validity.valid,
+  endpoints = validity.valid ? 'followed' : undefined,
 }: ExportStanding): readonly UntimedCondition[] {
-  const conflict = isInSet && conflicts.length > 0;
+  const conflict = endpoints !== undefined && conflicts.length > 0;
   return [
     validity.valid
       ? { type: 'Valid', status: 'True', reason: 'Valid', message: shortened(problems.join(' ')) }
       : { type: 'Valid', status: 'False', reason: validity.reason, message: shortened(validity.message) },
-    readiness({ validity, failure, isInSet }),
+    readiness({ validity, failure, endpoints }),
     conflict
       ? {
           type: 'Conflict',
@@ -47,19 +50,21 @@ export function exportConditions({
   ];
 }
 
-function readiness({ validity, failure, isInSet }: Pick<ExportStanding, 'validity' | 'failure' | 'isInSet'>): UntimedCondition {
+function readiness({ validity, failure, endpoints }: Pick<ExportStanding, 'validity' | 'failure' | 'endpoints'>): UntimedCondition {
   if (!validity.valid) {
-    const stays = isInSet ? `: its import stays until the ServiceExport is deleted, ${endpointsKept(validity)}` : '';
+    const stays = endpoints ? `: its import stays until the ServiceExport is deleted, ${endpointsTexts[endpoints]}` : '';
     return { type: 'Ready', status: 'False', reason: 'Failed', message: `the export is not valid${stays}` };
   }
   const { reason = 'Exported', message = '' } = failure ?? {};
   return { type: 'Ready', status: reason === 'Exported' ? 'True' : 'False', reason, message: shortened(message) };
 }
 
-function endpointsKept({ keeps }: InvalidExport): string {
-  if (!keeps) return 'without endpoints';
-  return keeps.spec?.selector ? 'and its endpoints follow the pods' : 'and its endpoints follow the pods of the last valid selector';
-}
+const endpointsTexts: Readonly<Record<ExportedEndpoints, string>> = {
+  followed: 'and its endpoints follow the pods',
+  'last-selector': 'and its endpoints follow the pods of the last valid selector',
+  frozen: 'and its endpoints stay as they are, because the last valid selector is not known any more',
+  none: 'without endpoints',
+};
 
 /** Undefined: nodes use the endpoints of other clusters too. */
 export function localTrafficText({ spec, winner }: Pick<MergedExports, 'spec' | 'winner'>): string | undefined {

@@ -3,9 +3,11 @@
  * endpoints follow the last valid selector.
  */
 import { describe, expect, it } from 'vitest';
+import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
+import { allKinds } from '#shared/kube/types.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { conditionsOf, exporter, imported, importer, optedIn, pod, service } from '#test/support/set-objects.ts';
@@ -114,6 +116,23 @@ describe('an exported Service whose pods cannot be told', () => {
     expect(imported(world, 'a')).toEqual(both);
   });
 
+  it('endpoints stay as they are, and the export says so, if a rebuild has forgotten the last valid selector', async () => {
+    const world = await startedOptedIn();
+    const b = world.of('b');
+    b.store.apply(optedIn('app in (web)'));
+    await world.pass(60);
+    b.isHeard = false;
+    const wait = (ms: number): Promise<void> => world.pass(ms / 1000);
+    await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['b']);
+    b.isHeard = true;
+    await b.startRelay(allKinds, 's2');
+    await world.pass(300);
+    expect(imported(world, 'a')).toEqual(both);
+    expect(conditionsOf(world, 'b')[1]).toMatch(/, and its endpoints stay as they are, because the last valid selector is not known any more$/);
+    b.store.apply(optedIn());
+    await followsPods(world);
+  });
+
   it('a new export of a Service without a valid selector is not imported', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { given: [optedIn()] }) });
     await world.pass(60);
@@ -138,6 +157,10 @@ describe('an exported Service that is gone', () => {
       'Ready False Failed: the export is not valid: its import stays until the ServiceExport is deleted, without endpoints',
       'Conflict False NoConflicts: ',
     ]);
+    world.of('b').store.apply(service({ selector: undefined }, { uid: 'web-again' }));
+    await world.pass(60);
+    expect(conditionsOf(world, 'b')[0]).toMatch(/^Valid False NoSelector/);
+    expect(conditionsOf(world, 'b')[1]).toMatch(/, without endpoints$/);
     world.of('b').store.apply(service({}, { uid: 'web-again' }));
     await world.pass(60);
     expect(address(world)).toBe(before);

@@ -1,5 +1,6 @@
 /** What the set has of an export after its run: the entry that importers merge, and the Service that selects the pods. */
 
+import type { ExportedEndpoints } from '#shared/clusterset/conditions.ts';
 import { type InvalidExport, staysInSet } from '#shared/clusterset/export-validity.ts';
 import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
@@ -13,8 +14,7 @@ export interface PublishedExport {
   readonly text: string;
   /** With the selector of the exported pods; without one there are none. Undefined: the pods that are saved stay. */
   readonly service: Service | undefined;
-  /** No change of a pod wakes the run, because the Service has no longer the selector. */
-  readonly isLastSelector: boolean;
+  readonly endpoints: ExportedEndpoints;
 }
 
 interface ToPublish {
@@ -29,7 +29,7 @@ interface ToPublish {
 /** Returns undefined if the cluster does not export the name. */
 export function publishedExport({ checked, before, ...to }: ToPublish): PublishedExport | undefined {
   const { validity, exported } = checked;
-  if (validity.valid) return { text: JSON.stringify(exported), service: withOptInSelector(validity.service, 'active'), isLastSelector: false };
+  if (validity.valid) return { text: JSON.stringify(exported), service: withOptInSelector(validity.service, 'active'), endpoints: 'followed' };
   return before !== undefined && staysInSet(validity) ? keptExport({ ...to, validity, before }) : undefined;
 }
 
@@ -44,14 +44,15 @@ function keptExport({ cluster, serviceExport, validity, before, podsBefore }: To
   if (!keeps) {
     const { namespace, name } = serviceExport.metadata;
     const { selector: _, ...spec } = (JSON.parse(before) as ExportedService).spec;
-    return { text: before, service: { metadata: { namespace, name }, spec }, isLastSelector: false };
+    return { text: before, service: { metadata: { namespace, name }, spec }, endpoints: 'none' };
   }
   const { exported } = checkExport(cluster, serviceExport, { valid: true, service: keeps });
   const text = exported ? JSON.stringify(exported) : before;
-  if (keeps.spec?.selector) return { text, service: keeps, isLastSelector: false };
+  if (keeps.spec?.selector) return { text, service: keeps, endpoints: 'followed' };
   const last = podsBefore && textOf(podsBefore);
   // Pods that are too large, or that a rebuild has forgotten: slices stay in the importers.
-  if (last === undefined) return { text, service: undefined, isLastSelector: false };
+  if (last === undefined) return { text, service: undefined, endpoints: 'frozen' };
   const { selector } = decodeExportedPods('', '', last).service.spec ?? {};
-  return { text, service: { ...keeps, spec: { ...keeps.spec, ...(selector && { selector }) } }, isLastSelector: selector !== undefined };
+  if (!selector) return { text, service: keeps, endpoints: 'none' };
+  return { text, service: { ...keeps, spec: { ...keeps.spec, selector } }, endpoints: 'last-selector' };
 }

@@ -69,8 +69,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   }
   if (!checked || !hasRuns(cluster)) return ok;
   try {
-    await patchConditions(run, checked, { entries: now, states, importers, exportText });
-    if (published?.isLastSelector) throw requeueRun(deps, 'selectorUndecided', { reason: 'the pods of the last valid selector wake no run' });
+    await patchConditions(run, checked, { entries: now, states, importers, published });
+    if (published?.endpoints === 'last-selector') throw requeueRun(deps, 'selectorUndecided', { reason: 'pods of the last selector wake no run' });
     return isWhole ? ok : requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
   } catch (error) {
     // The run is retried, for its own unreachable cluster or for its importers, and must not wake these again.
@@ -129,15 +129,15 @@ type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
 
 interface InSet extends OfName {
   readonly entries: SetEntries;
-  /** The export's own. */
-  readonly exportText: string | undefined;
+  /** The export itself. */
+  readonly published: PublishedExport | undefined;
 }
 
 /** Throws RequeueAfter at its end if importers have not confirmed the export. */
 async function patchConditions(
   run: ClustersetRun,
   { validity, problems }: OwnStanding,
-  { entries: { exportTexts, winner }, exportText, ...of }: InSet,
+  { entries: { exportTexts, winner }, published, ...of }: InSet,
 ): Promise<void> {
   const { deps, cluster, namespace, name } = run;
   if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
@@ -151,10 +151,10 @@ async function patchConditions(
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
   if (!current) return;
-  const failure = await failureOfImports(run, of, exportText);
+  const failure = await failureOfImports(run, of, published?.text);
   const local = merged && localTrafficText(merged);
   const all = local === undefined ? problems : [...problems, local];
-  const said = exportConditions({ validity, problems: all, conflicts: merged?.conflicts ?? [], failure, isInSet: exportText !== undefined });
+  const said = exportConditions({ validity, problems: all, conflicts: merged?.conflicts ?? [], failure, endpoints: published?.endpoints });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
   if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
