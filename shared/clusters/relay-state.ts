@@ -47,7 +47,7 @@ function decodeAnnotated(text: string | undefined): AnnotatedServices | undefine
   return { valid, invalid, ...(sliced !== undefined && stray !== undefined && { sliced, stray }) };
 }
 
-/** When ingest handled the newest heartbeat, to the second. Its relay may be gone since: `heartbeatAtMs` has its age. */
+/** When ingest handled the newest heartbeat, or up to a second before that. Its relay may be gone since: `heartbeatAtMs` has its age. */
 export const handledAtMs = ({ heartbeatAtMs, queueLagSeconds }: RelayState): number => heartbeatAtMs + queueLagSeconds * 1000;
 
 const encodeAnnotated = ({ valid, invalid, sliced, stray }: AnnotatedServices): string =>

@@ -24,7 +24,7 @@ export async function applyHeartbeat(context: MessageContext, message: Heartbeat
   const { kubernetesVersion, annotated } = message;
   const isNewest = await recordHeartbeat(deps.table, cluster, {
     heartbeatAtMs,
-    queueLagSeconds: wholeSeconds(nowMs - heartbeatAtMs),
+    queueLagSeconds: Math.floor((nowMs - heartbeatAtMs) / 1000),
     clockAheadSeconds: wholeSeconds(message.sentAtMs - sentAtMs),
     readUpTo,
     kubernetesVersion,

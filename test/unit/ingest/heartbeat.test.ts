@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { handledAtMs } from '#shared/clusters/relay-state.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
@@ -23,9 +24,11 @@ const relayOf = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))!.r
 
 it('a heartbeat of a quarter of an hour ago counts as of then, and shows how long events wait in the queue', async () => {
   const hub = await ingestHub();
-  const sentAtMs = hub.clock.now - 900_400;
+  const sentAtMs = hub.clock.now - 900_600;
   await beat(hub, { sentAtMs, relayClockAheadMs: 30 });
   expect(await relayOf(hub)).toMatchObject({ heartbeatAtMs: sentAtMs, queueLagSeconds: 900, clockAheadSeconds: 0 });
+  // Sweep asks whether it was handled after another session had begun.
+  expect(handledAtMs(await relayOf(hub))).toBeLessThanOrEqual(hub.clock.now);
 });
 
 it('a queue that keeps up and a clock that is right again end what an earlier heartbeat has shown', async () => {
