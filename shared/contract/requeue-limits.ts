@@ -11,20 +11,22 @@ export interface RequeueRule {
   readonly jitter?: number;
   /** For causes that each further change meets too: a wake-up that is pending within this time also covers a later run. The default is the run's own wait. */
   readonly coalesceWithinSeconds?: number;
+  /** The wait does not double with runs in a row, and the next cause begins with its first wait: an outage is no reason for a long one after it. */
+  readonly endsRow?: true;
 }
 
 export const requeueDefaults = {
   /** The cluster is paused, and the Service is not in the snapshot, so the switch back would not wake it. */
   paused: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
   firstListsIncomplete: { afterSeconds: 1, maxSeconds: 30, coalesceWithinSeconds: 30 },
-  circuitOpen: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
+  circuitOpen: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300, endsRow: true },
   /** The cluster answers again, and its load is ramped up. */
-  recovering: { afterSeconds: 10, jitter: 0.8 },
+  recovering: { afterSeconds: 10, jitter: 0.8, endsRow: true },
   /** Another client keeps writing the objects of the service. The wait begins at the end of the stop. */
   contested: { afterSeconds: 1 },
   /** The API server has not served a call, and answers a probe. */
   callUnserved: { afterSeconds: 1, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
-  noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5 },
+  noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5, endsRow: true },
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },
   /** The Pods of a namespace have more bytes than a run reads. */

@@ -88,7 +88,7 @@ function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, 
     const seconds = next.retryInSeconds;
     if (seconds !== undefined) {
       const { numbers = {}, requeues = 0 } = retries.get(seconds) ?? {};
-      const again = outcome.kind === 'requeued' ? (message.requeues ?? 0) + 1 : requeues;
+      const again = outcome.kind === 'requeued' ? (outcome.endsRow ? 0 : (message.requeues ?? 0)) + 1 : requeues;
       retries.set(seconds, { numbers: { ...numbers, [part]: next.state.retryNumber }, requeues: again });
     }
     if (next.gaveUp !== undefined) gaveUp.push({ part, error: next.gaveUp });

@@ -60,6 +60,20 @@ it('a broken connection delays a change by seconds, although a retry of its serv
   expect([shown(), inSlices()]).toEqual([0, 0]);
 });
 
+it('after an outage a call that fails once delays its service by seconds, however long the outage was', async () => {
+  const { world, faults, pass, shown, circuit } = await started();
+  faults.call = reset;
+  world.store.remove('Pod', 'default', 'pod-0');
+  await pass(3600);
+  let failed = 0;
+  faults.call = (method) => (method !== 'identity' && ++failed <= 2 ? new ClusterApiError('the server is starting', { status: 503 }) : undefined);
+  for (let seconds = 0; failed < 2 && seconds < 900; seconds++) await pass(1);
+  expect([failed, shown(), await circuit()]).toEqual([2, 2, undefined]);
+  // The load of a cluster that is back is ramped up for 30 s.
+  await pass(30);
+  expect(shown()).toBe(1);
+});
+
 it('a cluster that refuses every connection has an open circuit, and no key uses up its retries', async () => {
   const { world, faults, pass, shown, circuit } = await started();
   faults.call = reset;

@@ -34,7 +34,7 @@ export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, erro
   const next = nextCircuit(cluster.circuit, { reason, retryAfterSeconds }, nowMs);
   // At least the circuit's pause, with jitter.
   const requeueAfterSeconds = Math.max(1, Math.ceil(((next.untilMs - nowMs) / 1000) * (1 + deps.random())));
-  const { coalesceWithinSeconds } = deps.limits.requeue.circuitOpen;
+  const { coalesceWithinSeconds, endsRow } = deps.limits.requeue.circuitOpen;
   await openCircuit(deps.table, cluster, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });
   deps.log.warn('circuit open', { cluster: cluster.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
@@ -43,6 +43,7 @@ export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, erro
     reason: `circuit: ${reason}`,
     requeueAfterSeconds,
     coalesceSeconds: Math.max(requeueAfterSeconds, coalesceWithinSeconds ?? 0),
+    ...(endsRow && { endsRow }),
   };
 }
 

@@ -21,9 +21,9 @@ export interface Requeued {
 export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): RequeueOutcome {
   const rule = deps.limits.requeue[cause];
   const requeueAfterSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
-  const { coalesceWithinSeconds } = rule;
+  const { coalesceWithinSeconds, endsRow } = rule;
   const coalesceSeconds = coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;
-  return { kind: 'requeued', reason, requeueAfterSeconds, coalesceSeconds };
+  return { kind: 'requeued', reason, requeueAfterSeconds, coalesceSeconds, ...(endsRow && { endsRow }) };
 }
 
 /** Ends the run as a whole, for both controllers. */

@@ -12,6 +12,8 @@ export interface RequeueOutcome {
   readonly requeueAfterSeconds: number;
   /** Maximum wait of other runs for the same cause, if longer than this one. A pending retry within that time also covers this run. */
   readonly coalesceSeconds?: number;
+  /** Earlier runs do not count towards the waits of the next ones (shared/contract/requeue-limits.ts). */
+  readonly endsRow?: true;
 }
 
 export const ok: Outcome = { kind: 'ok' };

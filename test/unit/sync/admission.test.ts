@@ -125,6 +125,6 @@ it('a run that meets an open circuit comes back after it, and a pending retry un
   );
   expect(admission).toEqual({
     kind: 'requeue',
-    outcome: { kind: 'requeued', reason: 'circuit: throttled', requeueAfterSeconds: 25, coalesceSeconds: 310 },
+    outcome: { kind: 'requeued', reason: 'circuit: throttled', requeueAfterSeconds: 25, coalesceSeconds: 310, endsRow: true },
   });
 });
