@@ -26,16 +26,24 @@ const lookEveryMs = 1000;
 
 export async function withdraw(
   { table, now }: { readonly table: Table; readonly now: () => number },
-  { id, mode, optIn }: ClusterRecord,
+  { id, mode, optIn, relay }: ClusterRecord,
   { override, waitMs, note, wake }: Withdrawal,
 ): Promise<void> {
   if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const services = await readServices(table, id);
   const withdrawn = await servicesWhere(services, (service) => hasOptInSlices(table, id, service));
-  const orphans = withdrawn.filter((service) => !hasOtherEnd.includes(writerOf(service).by)).map(nameOf);
+  const alone = services.filter((service) => !hasOtherEnd.includes(writerOf(service).by));
+  const orphans = withdrawn.filter((service) => alone.includes(service)).map(nameOf);
   if (orphans.length > 0 && !override) {
     throw new UsageError(
       `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override`,
+    );
+  }
+  // While the switch is off, a rebuild forgets the slices of the hub. Runs of a withdrawal find them in the cluster.
+  const { sliced = 0 } = relay.annotated ?? {};
+  if (sliced > withdrawn.length && alone.length > orphans.length && !override) {
+    throw new UsageError(
+      `${id} stays opt-in ${optIn}: its relay counts ${counted(sliced, 'Service')} with slices of the hub, whose records have ${withdrawn.length}: others may be left without endpoints. Switch it to opt-in active first, so that the hub reads these slices, or use --override. The relay counts again within half a minute`,
     );
   }
   if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or deregistered meanwhile`);

@@ -13,9 +13,9 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
-import { accessKey, workKey } from '#shared/store/keys.ts';
+import { accessKey, metaKey, workKey } from '#shared/store/keys.ts';
 import { putObject } from '#shared/store/objects.ts';
-import { saveOutput } from '#shared/store/outputs.ts';
+import { forgetOutputs, saveOutput } from '#shared/store/outputs.ts';
 import { saveDifference } from '#shared/store/shadow-record.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { localHub } from './local-hub.ts';
@@ -243,6 +243,17 @@ describe('services that opt in', () => {
     const { output } = await cluster('opt-in', 'listed');
     expect(output).toContain('ns/web  no writer: preview');
     expect(output).toContain('Preview:\n        EndpointSlices: would be written: x');
+  });
+
+  it.concurrent('services that opt in are not withdrawn while the relay counts more with slices than the hub knows after a rebuild', async () => {
+    await withService('rebuilt', { ports: [{ port: 80 }] });
+    await forgetOutputs(hub.table, key('rebuilt'), ['EndpointSlice']);
+    await hub.table.update(metaKey('rebuilt'), { set: { annotated: '1 0 1 0', optIn: 'off' } });
+    expect(await cluster('opt-in', 'rebuilt', 'off', '--withdraw', '--wait-for', '0')).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('rebuilt stays opt-in off: its relay counts 1 Service with slices of the hub, whose records have 0'),
+    });
+    expect((await readCluster(hub.table, 'rebuilt'))?.withdrawsOptIn).toBe(false);
   });
 
   it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', async () => {
