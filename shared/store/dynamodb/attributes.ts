@@ -35,3 +35,9 @@ function encodeNumber(value: number): string {
 }
 
 export const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [tableKey.partition]: { S: pk }, [tableKey.sort]: { S: sk } });
+
+/** The key of an item, whose other attributes may have any type. */
+export function keyOf(item: Record<string, AttributeValue>): Key {
+  const { pk, sk } = decodeItem(Object.fromEntries(Object.values(tableKey).map((name) => [name, item[name] as AttributeValue])));
+  return { pk, sk };
+}

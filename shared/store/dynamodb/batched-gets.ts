@@ -1,7 +1,7 @@
 /** Combines concurrent single strong reads into one BatchGetItem. */
 import { BatchGetItemCommand, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Item, Key } from '../table.ts';
-import { decodeItem, encodeKey } from './attributes.ts';
+import { decodeItem, encodeKey, keyOf } from './attributes.ts';
 
 /** BatchGetItem's limit of keys. */
 const maxKeys = 100;
@@ -9,6 +9,8 @@ const maxKeys = 100;
 const maxCalls = 4;
 /** Number of calls in a row by which a throttled table answers no key. An answer may be partial: DynamoDB reads at most 1 MB of a partition a call. */
 const maxIdleRounds = 6;
+
+type RawItem = Parameters<typeof decodeItem>[0];
 
 interface Asked {
   readonly key: Key;
@@ -48,9 +50,15 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
 
   async function settle(asked: readonly Asked[]): Promise<void> {
     const unanswered = new Map(asked.map((a) => [idOf(a.key), a]));
-    const answer = (id: string, item: Item | undefined): void => {
-      unanswered.get(id)?.resolve(item);
+    const answer = (id: string, raw: RawItem | undefined): void => {
+      const a = unanswered.get(id);
       unanswered.delete(id);
+      try {
+        a?.resolve(raw && decodeItem(raw));
+      } catch (error) {
+        // An attribute of a type that the table does not use is the trouble of this item alone.
+        a?.reject(error);
+      }
     };
     try {
       const [first] = asked;
@@ -61,20 +69,20 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
     }
   }
 
-  async function getOne(key: Key): Promise<Item | undefined> {
+  async function getOne(key: Key): Promise<RawItem | undefined> {
     const output = await client.send(new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true }));
-    return output.Item && decodeItem(output.Item);
+    return output.Item;
   }
 
   /** Answers each key with the round that reads it. */
-  async function getAll(asked: readonly Asked[], answer: (id: string, item: Item | undefined) => void): Promise<void> {
+  async function getAll(asked: readonly Asked[], answer: (id: string, raw: RawItem | undefined) => void): Promise<void> {
     let left = new Map(asked.map(({ key }) => [idOf(key), encodeKey(key)]));
     for (let idle = 0; left.size > 0; ) {
       if (idle > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** idle));
       const request = { [tableName]: { Keys: [...left.values()], ConsistentRead: true } };
       const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
-      const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => decodeItem(raw)).map((item) => [idOf(item), item]));
-      const unread = new Map((output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [idOf(decodeItem(key)), key]));
+      const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => [rawIdOf(raw), raw]));
+      const unread = new Map((output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [rawIdOf(key), key]));
       for (const id of left.keys()) if (!unread.has(id)) answer(id, items.get(id));
       idle = unread.size < left.size ? 0 : idle + 1;
       if (idle === maxIdleRounds) throw new Error(`the table answered none of ${unread.size} keys in ${maxIdleRounds} rounds`);
@@ -93,4 +101,5 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
   };
 }
 
+const rawIdOf = (raw: RawItem): string => idOf(keyOf(raw));
 const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);

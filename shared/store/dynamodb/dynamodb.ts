@@ -17,8 +17,8 @@ import { allToEnd } from '#shared/concurrently.ts';
 import { dirtyIndex, tableKey } from '#shared/contract/table-attributes.ts';
 import { dirtyKeysOf } from '../dirty-index.ts';
 import { itemSize } from '../item-size.ts';
-import { type Item, type Key, type KeyRange, RangeTooLarge, type Table } from '../table.ts';
-import { decodeItem, encodeItem, encodeKey, encodeValue } from './attributes.ts';
+import { type Item, type KeyRange, RangeTooLarge, type Table } from '../table.ts';
+import { decodeItem, encodeItem, encodeKey, encodeValue, keyOf } from './attributes.ts';
 import { batchedGets } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
 
@@ -109,11 +109,6 @@ export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
       return { keys: (output.Items ?? []).map(keyOf), next: last && keyOf(last) };
     },
   };
-}
-
-function keyOf(item: Parameters<typeof decodeItem>[0]): Key {
-  const { pk, sk } = decodeItem(item);
-  return { pk, sk };
 }
 
 /** Returns undefined if the range is empty, which DynamoDB would refuse. */

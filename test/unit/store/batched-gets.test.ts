@@ -128,3 +128,17 @@ it('a key that a throttled table never reads is given up after six calls, and th
   expect(await missing).toBe('the table answered none of 1 keys in 6 rounds');
   expect(calls).toEqual([1, 0, 0, 0, 0, 0, 0]);
 });
+
+it('an item with an attribute of a foreign type fails its own read, and no other one of its call', async () => {
+  const items = [
+    { pk: { S: 'p' }, sk: { S: 'a' }, by: { S: 'hub' } },
+    { pk: { S: 'p' }, sk: { S: 'b' }, by: { BOOL: true } },
+  ];
+  const get = batchedGets({ send: async () => ({ Responses: { t: items } }) } as unknown as DynamoDBClient, 't');
+  const reads = await Promise.allSettled(['a', 'b', 'c'].map((sk) => get({ pk: 'p', sk })));
+  expect(reads).toEqual([
+    { status: 'fulfilled', value: { pk: 'p', sk: 'a', by: 'hub' } },
+    { status: 'rejected', reason: new TypeError('attribute by has a type that the table does not use: BOOL') },
+    { status: 'fulfilled', value: undefined },
+  ]);
+});
