@@ -4,77 +4,38 @@
  */
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
-import { isDnsLabel, isDnsSubdomain, isLabelValue, isMap, isWellFormed } from '#shared/kube/api-validation.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '#shared/kube/api-validation.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { invalidField } from '#shared/kube/projection-check.ts';
-import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
 import { partsOf, type WorkKind, workKinds } from '#shared/kube/work-kinds.ts';
+import {
+  type AnyFields,
+  type Check,
+  type Checks,
+  count,
+  fields,
+  firstReason,
+  flag,
+  isCount,
+  isText,
+  list,
+  maxKeyLength,
+  maxNameLength,
+  needs,
+  object,
+  oneOf,
+  optional,
+  show,
+  text,
+  timeMs,
+  version,
+} from './checks.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
 import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
 import { maxProjectionSize, messageVersion } from './messages.ts';
 import type { WakeUpMessage } from './wake-up-message.ts';
-
-/** Kubernetes allows no longer name. */
-const maxNameLength = 253;
-/** A key is NAMESPACE/NAME. */
-const maxKeyLength = 2 * maxNameLength + 1;
-/** More than fit into a message of SQS. */
-const maxEntries = 20_000;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** Returns the reason against the value of a field, or undefined if it is valid. */
-type Check = (value: unknown, field: string) => string | undefined;
-type Checks<Fields extends string = string> = { readonly [Field in Fields]-?: Check };
-
-const show = (value: unknown): string => (value === undefined ? 'missing' : printable(value).slice(0, 60));
-const needs = (isValid: (value: unknown) => boolean, needed: string): Check => {
-  return (value, field) => (isValid(value) ? undefined : `${field} is ${show(value)}: ${needed}`);
-};
-const optional = (check: Check): Check => {
-  return (value, field) => (value === undefined ? undefined : check(value, field));
-};
-
-const isText = (isValid: (text: string) => boolean) => {
-  return (value: unknown): boolean => typeof value === 'string' && isValid(value);
-};
-
-/** Checks a name or an id. A terminal would interpret control characters, and UTF-8 cannot encode lone surrogates. */
-const text = (longest = maxNameLength, shortest = 1): Check =>
-  needs(
-    isText((value) => value.length >= shortest && value.length <= longest && !controlCharacter.test(value) && isWellFormed(value)),
-    `text of ${shortest} to ${longest} characters without control characters and lone surrogates is needed`,
-  );
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const count = needs(isCount, 'a whole number, 0 or more, is needed');
-/** Clocks of tests have fractions. */
-const time = needs(Number.isFinite, 'a time in ms since the epoch is needed');
-const version = needs(isResourceVersion, 'a resourceVersion of 1 to 39 digits is needed');
-const object = needs(isMap, 'an object is needed');
-const oneOf = (...allowed: readonly unknown[]): Check =>
-  needs((value) => allowed.includes(value), `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'} allowed`);
-const flag = optional(needs((value) => value === true, 'true is allowed'));
-
-function firstReason<T>(values: readonly T[], reasonAgainst: (value: T) => string | undefined): string | undefined {
-  for (const value of values) {
-    const reason = reasonAgainst(value);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
-
-const fields = (checks: Checks): Check => {
-  const each = Object.entries(checks);
-  return (value, what) => object(value, what) ?? firstReason(each, ([field, check]) => check((value as Fields)[field], field));
-};
-type Fields = { readonly [field: string]: unknown };
-
-const list = (check: Check): Check => {
-  const isList = needs((value) => Array.isArray(value) && value.length <= maxEntries, `a list of at most ${maxEntries} elements is needed`);
-  return (value, field) => isList(value, field) ?? firstReason(value as unknown[], (element) => check(element, field));
-};
 
 const ownVersion = needs((value) => value === messageVersion, `this version reads ${messageVersion}`);
 
@@ -119,10 +80,10 @@ export function parseEventsMessage(body: string, limits: QueueLimits = defaultLi
   return m as unknown as EventsMessage;
 }
 
-function checked(message: unknown, checks: Checks): Fields {
+function checked(message: unknown, checks: Checks): AnyFields {
   const reason = fields(checks)(message, 'message');
   if (reason !== undefined) throw new UnreadableMessage(reason);
-  return message as Fields;
+  return message as AnyFields;
 }
 
 /** Checks an end of a key range, which is empty or the key "namespace/name" of an object of the kind. */
@@ -149,7 +110,7 @@ const entryHeader = (kind: Kind): Checks => ({
   namespace: namespaceOf(kind),
   name: nameOf(kind),
   resourceVersion: version,
-  observedAtMs: optional(time),
+  observedAtMs: optional(timeMs),
 });
 
 /** Endpoints have the name of their Service. A slice's label may have any valid value, or be missing. */
@@ -224,16 +185,16 @@ const wakeUp = {
   ),
   generation: needs((value) => value === 'latest' || isCount(value), 'a whole number, 0 or more, or "latest" is needed'),
   retryNumbers: object,
-  notBeforeMs: optional(time),
+  notBeforeMs: optional(timeMs),
   delayedByBatch: optional(oneOf(true, false)),
-  latencyFromMs: optional(time),
+  latencyFromMs: optional(timeMs),
   requeues: optional(count),
-  dueMs: optional(time),
+  dueMs: optional(timeMs),
 } satisfies Checks<keyof WakeUpMessage>;
 
 const retryNumbersOf = (kind: WorkKind): Check => {
   const part = oneOf(...partsOf[kind]);
-  return (value) => firstReason(Object.entries(value as Fields), ([key, number]) => part(key, 'a key of retryNumbers') ?? count(number, key));
+  return (value) => firstReason(Object.entries(value as AnyFields), ([key, number]) => part(key, 'a key of retryNumbers') ?? count(number, key));
 };
 
 /** Throws UnreadableMessage. */

@@ -6,15 +6,14 @@ import { importsAnything, listImporters } from '#shared/clusters/clusterset-memb
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { changedConditions, type ExportStanding, exportConditions, localTrafficText } from '#shared/clusterset/conditions.ts';
-import { checkExport } from '#shared/clusterset/exported-service.ts';
+import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { forgetExportedPods, readExportedPods, type StoredExportedPods } from '#shared/store/exported-pods-record.ts';
-import { readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
+import { type ExportMark, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -29,25 +28,9 @@ import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
 export async function runExport(run: ClustersetRun): Promise<Outcome> {
-  const { deps, cluster, namespace, name, claim } = run;
-  const store = { table: deps.table, cluster: cluster.id };
+  const { deps, cluster, claim } = run;
   const key = keyInSet(run);
-  // Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one.
-  const [entries, mark, podsBefore] = await allToEnd([
-    readSetEntries(deps.table, key),
-    readExportMark(deps.table, key, cluster.id),
-    readExportedPods(deps.table, { ...store, namespace, name }),
-  ]);
-  const [exportRecord, serviceRecord] = await allToEnd([
-    readObject(store, 'ServiceExport', namespace, name),
-    readObject(store, 'Service', namespace, name),
-  ]);
-  const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
-  const before = entries.exportTexts.get(cluster.id);
-  const claimed = serviceExport && validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
-  const within = claimed && (await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed)));
-  const checked = within && checkExport(cluster.id, serviceExport as ServiceExport, within);
-  const published = checked && publishedExport({ cluster: cluster.id, serviceExport: serviceExport as ServiceExport, checked, before, podsBefore });
+  const { entries, mark, before, podsBefore, checked, published } = await readExport(run);
   const exportText = published?.text;
   const isNew = before !== exportText;
   const { isWhole, isChanged } = await saveExport(run, published, { before, podsBefore });
@@ -82,6 +65,38 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
 interface ToSaveExport {
   readonly before: string | undefined;
   readonly podsBefore: StoredExportedPods | undefined;
+}
+
+interface ReadExport extends ToSaveExport {
+  readonly entries: SetEntries;
+  readonly mark: ExportMark;
+  /** Undefined without a ServiceExport. */
+  readonly checked: CheckedExport | undefined;
+  readonly published: PublishedExport | undefined;
+}
+
+/** Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one. */
+async function readExport(run: ClustersetRun): Promise<ReadExport> {
+  const { deps, cluster, namespace, name } = run;
+  const store = { table: deps.table, cluster: cluster.id };
+  const key = keyInSet(run);
+  const [entries, mark, podsBefore] = await allToEnd([
+    readSetEntries(deps.table, key),
+    readExportMark(deps.table, key, cluster.id),
+    readExportedPods(deps.table, { ...store, namespace, name }),
+  ]);
+  const [exportRecord, serviceRecord] = await allToEnd([
+    readObject(store, 'ServiceExport', namespace, name),
+    readObject(store, 'Service', namespace, name),
+  ]);
+  const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
+  const before = entries.exportTexts.get(cluster.id);
+  const read = { entries, mark, before, podsBefore };
+  if (!serviceExport) return { ...read, checked: undefined, published: undefined };
+  const claimed = validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const within = await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed));
+  const checked = checkExport(cluster.id, serviceExport, within);
+  return { ...read, checked, published: publishedExport({ cluster: cluster.id, serviceExport, checked, before, podsBefore }) };
 }
 
 /**

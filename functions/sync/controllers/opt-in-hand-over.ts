@@ -9,7 +9,7 @@ import { writerFor } from '#shared/clusters/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector, labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import {
   type HandOverInput,
   handOver,
@@ -134,23 +134,15 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     server.recordMissing(kind, object);
     server.needsLeaseCheck = true;
   }
-  if (plan.isWaiting) {
-    return waitForNextWriter(run, by);
-  }
+  if (plan.isWaiting) return waitForNextWriter(run, by);
   const { leftovers, withdrawn } = plan;
   const gone = [...leftovers.slices, ...withdrawn];
   if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
   if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
-  try {
-    if (leftovers.endpoints) await deleteOutput(run, 'Endpoints', leftovers.endpoints);
-    for (const slice of gone) await deleteOutput(run, 'EndpointSlice', slice);
-  } catch (error) {
-    if (isRefusedWhileOff(run.cluster, error) || !(error instanceof ClusterApiError)) throw error;
-    if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
-    return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${key.namespace}/${key.name}: ${error.message}` };
-  }
+  const refused = await deleteFormer(run, leftovers.endpoints, gone);
+  if (refused) return refused;
   if (gone.length > 0) {
     deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
     if (inputs.service && by !== 'none' && writesOptIn(run.cluster))
@@ -161,6 +153,20 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   if (withdrawn.length > 0 && run.cluster.mode === 'shadow')
     return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
   return ok;
+}
+
+/** Resolves to the outcome of a deletion that was refused. */
+async function deleteFormer(run: Run, endpoints: Endpoints | undefined, gone: readonly EndpointSlice[]): Promise<Outcome | undefined> {
+  const { namespace, name } = run.key;
+  try {
+    if (endpoints) await deleteOutput(run, 'Endpoints', endpoints);
+    for (const slice of gone) await deleteOutput(run, 'EndpointSlice', slice);
+    return undefined;
+  } catch (error) {
+    if (isRefusedWhileOff(run.cluster, error) || !(error instanceof ClusterApiError)) throw error;
+    if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
+    return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${namespace}/${name}: ${error.message}` };
+  }
 }
 
 /** Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the cluster. */

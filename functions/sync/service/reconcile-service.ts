@@ -50,7 +50,7 @@ interface BegunReads extends Prefetch {
 
 async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
   const { claim } = started;
-  const { service, message, parts } = claim;
+  const { service, parts } = claim;
   const { forAdmission, inputs: prefetched, triggers } = begun;
   const [cluster, items] = await forAdmission;
   const nothingDone = (outcome: Outcome): RunResult => ({
@@ -59,15 +59,7 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
     outcomes: new Map(parts.map((part) => [part, outcome])),
   });
   if (!cluster) return nothingDone(ok);
-  const applicant: Applicant = {
-    isKnown: items.serviceRecord !== undefined,
-    isApiServersOwn: isApiServersOwn(service.namespace, service.name),
-    contestedUntilMs: contestedUntilMs(items.counts.foreign, cluster),
-    rounds: message.requeues ?? 0,
-    nowMs: deps.now(),
-    random: deps.random,
-    limits: deps.limits,
-  };
+  const applicant = applicantOf(deps, claim, cluster, items);
   const admission = admit(cluster, applicant);
   if (admission.kind === 'skip') return { ...nothingDone(ok), heldBack: admission.reason };
   if (admission.kind === 'requeue') return nothingDone(admission.outcome);
@@ -84,12 +76,8 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
     if (toWrite.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
     const run = await prepare(deps, cluster, started, { items, prefetched, triggers, observed: observed?.outputs });
     if (!run) return nothingDone(ok);
-    // With opt-in the controllers run one after the other: the hand-over of slices may delete Endpoints that the other controller has just read.
-    const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
-    const results = await concurrently(atOnce, parts.filter(isController), async (c) => [c, await runController(run, c)] as const);
-    const outcomes = new Map<Controller, Outcome>(results);
+    const outcomes = await runControllers(run, parts.filter(isController));
     const slices = outcomes.get('slices');
-    if (slices && run.cluster.settings.slices) observeSync(run, slices);
     // The built-in controllers write the Service, and the run has only deleted slices of ours.
     if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in' && !hasOptInSlices(run))
       outcomes.set('slices', await compareWithCluster(deps, cluster, service, observed));
@@ -99,6 +87,30 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
     const refused = isRefusedWhileOff(cluster, error) ? await toldRefusal(deps, service, error) : undefined;
     return nothingDone(refused ?? (await outcomeOf({ deps, cluster, rounds: applicant.rounds, brief }, error, 'read')));
   }
+}
+
+const applicantOf = (
+  { now, random, limits }: SyncDeps,
+  { service, message }: StartedRun['claim'],
+  cluster: ClusterRecord,
+  { serviceRecord, counts }: ServiceItems,
+): Applicant => ({
+  isKnown: serviceRecord !== undefined,
+  isApiServersOwn: isApiServersOwn(service.namespace, service.name),
+  contestedUntilMs: contestedUntilMs(counts.foreign, cluster),
+  rounds: message.requeues ?? 0,
+  nowMs: now(),
+  random,
+  limits,
+});
+
+/** With opt-in one after the other: the hand-over of slices may delete Endpoints that the other controller has just read. */
+async function runControllers(run: Run, toRun: readonly Controller[]): Promise<Map<Controller, Outcome>> {
+  const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
+  const outcomes = new Map(await concurrently(atOnce, toRun, async (c) => [c, await runController(run, c)] as const));
+  const slices = outcomes.get('slices');
+  if (slices && run.cluster.settings.slices) observeSync(run, slices);
+  return outcomes;
 }
 
 /** In a shadow cluster: Services that opt in are written all the same, and what was written of them is deleted. */
