@@ -33,11 +33,14 @@ export function retire(agent: http.Agent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }
 
-/** The agent, or one for a single request if all connections of the agent are in use. */
+const spares = new WeakMap<http.Agent, http.Agent>();
+
+/** The agent, or while all of its connections are in use its spare one, which has a single connection and keeps it for no other request. */
 export function agentWithoutLine(agent: http.Agent, to: Connection, options: AgentOptions): http.Agent {
   if (Object.values(agent.sockets).flat().length < agent.maxSockets) return agent;
-  const spare = newAgent(to, options);
+  const spare = spares.get(agent) ?? newAgent(to, { ...options, maxSockets: 1 });
   retire(spare);
+  spares.set(agent, spare);
   return spare;
 }
 

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-it('runs that begin together in a cold worker share one client, and so its eight connections', async () => {
+it('runs that begin together in a cold worker share one client, and so its eight connections and the spare one', async () => {
   let sockets = 0;
   const server = http.createServer((_, response) => void setImmediate(() => response.end('{"metadata":{"uid":"u"}}')));
   server.on('connection', () => sockets++);
@@ -35,5 +35,5 @@ it('runs that begin together in a cold worker share one client, and so its eight
   const cluster = decodeCluster('c', { ...metaKey('c'), uid: 'u' });
   const run = async (): Promise<string> => (await registry(cluster, () => 5_000)).identity();
   expect(await Promise.all(Array.from({ length: 20 }, run))).toEqual(Array.from({ length: 20 }, () => 'u'));
-  expect(sockets).toBeLessThanOrEqual(8);
+  expect(sockets).toBeLessThanOrEqual(9);
 });
