@@ -123,7 +123,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   // While the switch is off, nothing guards the snapshot against a wrong list.
   const live = by === 'built-in' && isOffBeside(run.cluster) ? await podsInCluster(run, 'slices') : undefined;
-  const plan = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, live ?? inputs.pods)) });
+  const { isWaiting, leftovers, withdrawn } = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, live ?? inputs.pods)) });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
   // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.
@@ -134,8 +134,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
     server.recordMissing(kind, object);
     server.needsLeaseCheck = true;
   }
-  if (plan.isWaiting) return waitForNextWriter(run, by);
-  const { leftovers, withdrawn } = plan;
+  if (isWaiting) return waitForNextWriter(run, by);
   const gone = [...leftovers.slices, ...withdrawn];
   if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
@@ -200,8 +199,7 @@ async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly Endpoin
   const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
   const known = new Set([...inputs.namespacePods.map(({ pod }) => pod.metadata.uid), ...uids(stay), undefined]);
   const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
-  if (unknown.size === 0) return false;
-  const live = await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {});
+  const live = unknown.size > 0 ? await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {}) : [];
   return live.some((p) => unknown.has(p.metadata.uid));
 }
 

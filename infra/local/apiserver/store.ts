@@ -1,11 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { bumpsGeneration, kindFacts, type RawMeta, type RawObject, type Storable, type Stored, type StoreKind, storeKinds } from './api-kinds.ts';
+import { bumpsGeneration, kindFacts, type RawObject, type Storable, type Stored, type StoreKind, storeKinds } from './api-kinds.ts';
 import { copyJson } from './copy.ts';
 import { type Allocator, setDefaults } from './defaults.ts';
 import { alreadyExists, badRequest, conflict, notFound, Refusal, terminating } from './failure.ts';
 import { keyOf, Shelf, type StoreEvent } from './history.ts';
 import { applyPatch, type PatchType } from './patch.ts';
-import { copy, type DeleteOptions, fixedByDeletion, graceOf, inherited, keep, type WriteOptions } from './stored-object.ts';
+import {
+  checkPreconditions,
+  copy,
+  type DeleteOptions,
+  fixedByDeletion,
+  graceOf,
+  inherited,
+  keep,
+  stamp,
+  type WriteOptions,
+} from './stored-object.ts';
 import { validate } from './validation.ts';
 
 export interface StoreOptions {
@@ -87,7 +97,7 @@ export class Store {
     setDefaults(kind, object, undefined, this.#allocate);
     validate(kind, object, undefined);
     if (this.find(kind, namespace, metadata.name)) throw alreadyExists(kind, metadata.name);
-    this.#stamp(object, [], options);
+    stamp(object, [], options, this.#time());
     return this.#commit('ADDED', object, undefined);
   }
 
@@ -116,14 +126,8 @@ export class Store {
   /** `gone` is false while a grace period or a finalizer delays the deletion. */
   delete(kind: StoreKind, namespace: string, name: string, options: DeleteOptions = {}): { readonly object: RawObject; readonly gone: boolean } {
     const old = this.get(kind, namespace, name);
-    const { uid, resourceVersion, generation, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
-    for (const [what, wanted, is] of [
-      ['UID', options.preconditions?.uid, uid],
-      ['ResourceVersion', options.preconditions?.resourceVersion, resourceVersion],
-    ]) {
-      const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${is})`;
-      if (wanted && wanted !== is) throw conflict(kind, name, why, 'kind');
-    }
+    const { generation, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
+    checkPreconditions(kind, old, options);
     const grace = graceOf(kind, old, options);
     const held = grace > 0 || finalizers !== undefined || kind === 'Namespace';
     if (deletionTimestamp && held && grace >= (deletionGracePeriodSeconds ?? 0)) return { object: old, gone: false };
@@ -185,19 +189,13 @@ export class Store {
       return object;
     }
     if (bumpsGeneration(kindFacts[kind], old, object)) metadata.generation = (old.metadata.generation ?? 0) + 1;
-    this.#stamp(object, old.metadata.managedFields ?? [], options);
+    stamp(object, old.metadata.managedFields ?? [], options, this.#time());
     return this.#commit('MODIFIED', object, old);
   }
 
   #admit(kind: StoreKind, namespace: string, name: string): void {
     if (!kindFacts[kind].namespaced) return;
     if (this.get('Namespace', '', namespace).metadata.deletionTimestamp) throw terminating(kind, name, namespace);
-  }
-
-  #stamp(object: RawObject, before: NonNullable<RawMeta['managedFields']>, { manager = 'unknown', subresource }: WriteOptions): void {
-    const others = before.filter((m) => m.manager !== manager || m.subresource !== subresource);
-    const mine = { manager, operation: 'Update', apiVersion: object.apiVersion, time: this.#time(), ...(subresource && { subresource }) };
-    object.metadata.managedFields = [...others, mine];
   }
 
   #commit(type: StoreEvent['type'], next: RawObject, previous: RawObject | undefined): RawObject {
