@@ -25,8 +25,8 @@ export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
 export interface Fate {
   readonly on: CallKind | 'any';
   readonly atCall: number;
-  /** `stall`: the call takes long, and the process lives on. */
-  readonly what: 'crash' | 'pause' | 'stall';
+  /** `stall`: the call takes long, and the process lives on. `hang`: it gets no answer, and the client makes it again after `pauseMs`. */
+  readonly what: 'crash' | 'pause' | 'stall' | 'hang';
   readonly pauseMs: number;
   /** Does the call still reach the other side, in time? */
   readonly reaches: boolean;
@@ -118,6 +118,11 @@ export class Actor {
         if (reaches) answersLate = this.#fate.pauseMs;
         else ms = this.#fate.pauseMs;
         this.trace(`STALLED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
+      }
+      if (isFated && this.#fate?.what === 'hang') {
+        this.trace(`NO ANSWER ${reaches ? 'after' : 'before'} ${what()}`);
+        if (reaches) scheduler.after(ms, () => void effect().catch(() => {}));
+        ms += this.#fate.pauseMs;
       }
       if (isFated && this.#fate?.what === 'crash') {
         this.die(`CRASHED ${reaches ? 'after' : 'before'} ${what()}`);

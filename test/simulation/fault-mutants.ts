@@ -8,6 +8,7 @@ import { ordinaryLimits } from './draw-limits.ts';
 import { largeTenant } from './large-tenant.ts';
 import { longOutage } from './long-outage.ts';
 import { crashing, type Mutant } from './mutant.ts';
+import { partialAnswers, type TableAnswers } from './partial-answers.ts';
 import { rightClocks } from './profile.ts';
 import { Random } from './random.ts';
 
@@ -90,9 +91,49 @@ export const faultMutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, changes: 60 },
     nodes: (): SyncDeps['nodes'] => Object.assign(new Map(), { get: () => undefined }),
   },
+  {
+    name: 'a call of a client waits for ever',
+    seeds: [4, 3, 1],
+    profile: { ...crashing, crashes: 0, ...partialAnswers(3, 0.3) },
+    silentMs: Number.POSITIVE_INFINITY,
+  },
+  {
+    name: 'six partial answers are as many as a read takes',
+    seeds: [8, 5, 11],
+    profile: { ...crashing, crashes: 0, ...partialAnswers(1, 0) },
+    client: sixRounds,
+  },
+  {
+    name: 'a key that the table leaves unprocessed counts as absent',
+    seeds: [27, 114, 23],
+    profile: { ...crashing, crashes: 0, ...partialAnswers(2, 0) },
+    client: (answers) => ({ ...answers, batchGet: async (keys) => ({ Responses: (await answers.batchGet(keys)).Responses }) }),
+  },
+  {
+    name: 'a query ends with its first page',
+    seeds: [4, 3, 2],
+    profile: { ...crashing, crashes: 0, ...partialAnswers(3, 0) },
+    client: (answers) => ({ ...answers, query: async (input) => ({ Items: (await answers.query(input)).Items }) }),
+  },
 ];
 
 const inAnHour = (nowMs: number): number => Math.floor(nowMs / 1000) + 3600;
+
+function sixRounds(answers: TableAnswers): TableAnswers {
+  const rounds = new Map<string, number>();
+  return {
+    ...answers,
+    async batchGet(keys) {
+      const output = await answers.batchGet(keys);
+      const unprocessed = (output.UnprocessedKeys?.['table']?.Keys ?? []).map((key) => JSON.stringify(key));
+      const before = unprocessed.map((key) => [key, (rounds.get(key) ?? 0) + 1] as const);
+      rounds.clear();
+      for (const [key, count] of before) rounds.set(key, count);
+      if (before.some(([, count]) => count >= 6)) throw new Error('the table left keys unprocessed in 6 rounds');
+      return output;
+    },
+  };
+}
 
 /** A failed call of an object counts as the answer to the question for the identity. */
 function unasked(isOf: (error: ClusterApiError) => boolean): NonNullable<Mutant['api']> {

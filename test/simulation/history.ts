@@ -12,9 +12,9 @@ import type { Item, Table } from '#shared/store/table.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import type { Profile } from './profile.ts';
 
-/** A worker may die, or the table refuse a write, before a record is written. */
-export const mayLoseRecords = ({ crashes, pauses, stalls, slow, refusals, culprit }: Profile): boolean =>
-  crashes + pauses + stalls + slow + refusals > 0 || culprit === 'items' || culprit === 'seldom';
+/** A worker may die, or the table refuse a write or lose its answer, before a record is written. */
+export const mayLoseRecords = ({ crashes, pauses, stalls, hangs, slow, refusals, culprit }: Profile): boolean =>
+  crashes + pauses + stalls + hangs + slow + refusals > 0 || culprit === 'items' || culprit === 'seldom';
 
 /**
  * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may have died, or the table refused a write, before

@@ -10,6 +10,7 @@ import { retryDelaySeconds } from '#shared/queue/visibility.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import type { Actor } from './actor.ts';
+import { ordinaryLimits } from './draw-limits.ts';
 import { planLongOutage } from './long-outage.ts';
 import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
@@ -108,8 +109,16 @@ export class Lambdas {
       },
     );
     this.#world.scheduler.at(deadline, () => {
-      if (running && !actor.paused) actor.die('timed out');
+      if (!running || actor.paused) return;
+      if (!actor.dead && this.#hasTime()) this.#world.fail(`${actor.name} is stopped by its time limit, and no call took that long`);
+      actor.die('timed out');
     });
+  }
+
+  /** Returns true if no call of a process takes long, except for those that get no answer. */
+  #hasTime(): boolean {
+    const { slow, stalls, limits } = this.#world.profile;
+    return slow + stalls === 0 && limits.runs.ingestMs >= ordinaryLimits.runs.ingestMs;
   }
 
   #freshContainer(role: 'ingest' | 'sync'): Container {

@@ -175,7 +175,10 @@ export class ListedThen {
       // A Service created again with a selector in shadow mode is written by the built-in controllers.
       return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
     }
-    if (reason.startsWith('no record has the hub as its writer')) return isShadow && (!isBeside || mayBeLost || !isOurs);
+    // A slice moved to such a name stays when the Service comes, with a selector.
+    const wasMoved = this.#listings.get(service)?.some((l) => l.isOurs && l.writer === undefined);
+    if (reason.startsWith('no record has the hub as its writer'))
+      return isShadow && (!isBeside || mayBeLost || !isOurs || (wasMoved === true && listing.writer === 'built-in'));
     if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;

@@ -8,6 +8,7 @@ import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 import type { SetProfile } from './clusterset/draw.ts';
+import type { TableAnswers } from './partial-answers.ts';
 import type { Profile } from './profile.ts';
 import type { Message } from './queue.ts';
 import type { WorldState } from './world-state.ts';
@@ -22,6 +23,10 @@ export interface Mutant {
   readonly set?: Partial<SetProfile> & { readonly cluster?: Partial<Profile> };
   readonly table?: (table: Table, actor: Actor, world: WorldState) => Table;
   readonly queue?: (queue: MessageQueue, name: string, actor: Actor, world: WorldState) => MessageQueue;
+  /** Changes what the driver of the table is answered. */
+  readonly client?: (answers: TableAnswers, actor: Actor) => TableAnswers;
+  /** How long a call of a client waits for an answer, ms. */
+  readonly silentMs?: number;
   /** Changes a worker's reads of pods. */
   readonly pods?: (pods: Pods) => Pods;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;

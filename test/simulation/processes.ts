@@ -1,4 +1,5 @@
 /** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
+import { awsClientConfig } from '#shared/aws-client-config.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf, labelServiceName } from '#shared/kube/names.ts';
@@ -11,6 +12,7 @@ import { CircuitWatch } from './circuit-watch.ts';
 import { maxPauseMs, maxStallMs } from './draw-limits.ts';
 import { lyingQueue } from './lies.ts';
 import type { Mutant } from './mutant.ts';
+import { readsByDriver } from './partial-answers.ts';
 import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
 import { ReadsWatch } from './reads-watch.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
@@ -65,9 +67,9 @@ export class Processes {
     if (this.world.isOver) return undefined;
     const { random, profile } = this.world;
     const chance = random.next();
-    const { crashes, pauses, stalls } = profile;
+    const { crashes, pauses, stalls, hangs } = profile;
     const what = chance < crashes ? 'crash' : chance < crashes + pauses ? 'pause' : chance < crashes + pauses + stalls ? 'stall' : undefined;
-    if (!what) return undefined;
+    if (!what) return random.chance(hangs) ? this.#hang() : undefined;
     const drawn = what === 'stall' ? random.between(1_000, maxStallMs) : random.between(40_000, maxPauseMs);
     const pauseMs = Math.max(1, Math.min(drawn, this.world.faultsEnd - this.world.scheduler.now));
     const on = random.pick(profile.fateAt);
@@ -75,8 +77,16 @@ export class Processes {
     return { on, atCall: random.between(1, most), what, pauseMs, reaches: random.chance(0.5) };
   }
 
+  #hang(): Fate {
+    const { random } = this.world;
+    const on = random.pick(['read', 'put', 'update', 'send'] as const);
+    const pauseMs = this.mutant?.silentMs ?? awsClientConfig.requestHandler.requestTimeout;
+    return { on, atCall: random.between(1, on === 'read' ? 12 : 3), what: 'hang', pauseMs, reaches: random.chance(0.5) };
+  }
+
   table(actor: Actor): Table {
-    const port = tablePort(actor, this.#circuits.table(actor, this.world.monitor.witness(actor, this.world.table)), this.faults);
+    const single = tablePort(actor, this.#circuits.table(actor, this.world.monitor.witness(actor, this.world.table)), this.faults);
+    const port = readsByDriver(actor, single, this.world.profile, this.mutant?.client);
     const mutated = this.mutant?.table?.(port, actor, this.world) ?? port;
     return this.#reads.table(actor, mutated);
   }

@@ -99,6 +99,10 @@ export interface Profile {
    */
   readonly culprit: 'none' | 'reads' | 'writes' | 'resets' | 'items' | 'seldom';
   readonly clocks: Clocks;
+  /** Items of a partition that an answer of the table has at most (partial-answers.ts); infinite: reads are calls of the port. */
+  readonly answerItems: number;
+  /** Share of the invocations a call of which to the table or a queue gets no answer. */
+  readonly hangs: number;
   /** For so long ingest does not run, from the first lists on (long-outage.ts), ms. */
   readonly ingestOutageMs: number;
   /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
@@ -201,6 +205,8 @@ export const ordinary = {
   tenant: 'ordinary',
   culprit: 'none',
   clocks: rightClocks,
+  answerItems: Number.POSITIVE_INFINITY,
+  hangs: 0,
   ingestOutageMs: 0,
   awayMode: 'paused',
   awayMs: 15_000,

@@ -24,6 +24,7 @@ import { BuiltInControllers } from './opt-in/built-in.ts';
 import { drawOptIn } from './opt-in/draw.ts';
 import { People } from './opt-in/people.ts';
 import { WriterLimits } from './opt-in/writer-limits.ts';
+import { drawPartialAnswers } from './partial-answers.ts';
 import type { Faults } from './ports.ts';
 import { Processes } from './processes.ts';
 import { cluster, drawProfile, modeOf, type Profile } from './profile.ts';
@@ -91,7 +92,8 @@ export class World implements WorldState {
     const drawn = drawProfile(this.random, new Random(seed + 0x5eed), mutant !== undefined);
     const optIn = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined) };
     const calm = mutant !== undefined;
-    const blamed = { ...optIn, ...drawTenant(seed, optIn, calm), ...drawCulprit(seed, calm), ...drawLongOutage(seed, calm) };
+    const partial = { ...optIn, ...drawPartialAnswers(seed, optIn, calm) };
+    const blamed = { ...partial, ...drawTenant(seed, partial, calm), ...drawCulprit(seed, calm), ...drawLongOutage(seed, calm) };
     this.profile = { ...blamed, clocks: drawClocks(seed, blamed, calm), ...mutant?.profile };
     this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);

@@ -19,12 +19,18 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
+/** Those of Node, or of a simulation. */
+export interface Timers {
+  setImmediate(run: () => void): unknown;
+  setTimeout(run: () => void, ms: number): unknown;
+}
+
 /**
  * Returns a function for strong reads by key. Reads of one turn of the event loop share a call, because each call costs half a millisecond of CPU and the
  * bill is the same. Reads that wait for a free call share the next one. A list of thousands of objects reads its fence before each object, and shares the
  * reads. Each read begins after it was requested, as strong consistency requires.
  */
-export function batchedGets(client: DynamoDBClient, tableName: string): (key: Key) => Promise<Item | undefined> {
+export function batchedGets(client: DynamoDBClient, tableName: string, timers: Timers = globalThis): (key: Key) => Promise<Item | undefined> {
   const waiting = new Map<string, Asked>();
   let calls = 0;
   let isFlushDue = false;
@@ -32,7 +38,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
   function flushSoon(): void {
     if (isFlushDue) return;
     isFlushDue = true;
-    setImmediate(flush);
+    timers.setImmediate(flush);
   }
 
   function flush(): void {
@@ -78,7 +84,7 @@ export function batchedGets(client: DynamoDBClient, tableName: string): (key: Ke
   async function getAll(asked: readonly Asked[], answer: (id: string, raw: RawItem | undefined) => void): Promise<void> {
     let left = new Map(asked.map(({ key }) => [idOf(key), encodeKey(key)]));
     for (let idle = 0; left.size > 0; ) {
-      if (idle > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** idle));
+      if (idle > 0) await new Promise<void>((resolve) => timers.setTimeout(resolve, 10 * 2 ** idle));
       const request = { [tableName]: { Keys: [...left.values()], ConsistentRead: true } };
       const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
       const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => [rawIdOf(raw), raw]));

@@ -19,10 +19,10 @@ import { dirtyKeysOf } from '../dirty-index.ts';
 import { itemSize } from '../item-size.ts';
 import { type Item, type KeyRange, RangeTooLarge, type Table } from '../table.ts';
 import { decodeItem, encodeItem, encodeKey, encodeValue, keyOf } from './attributes.ts';
-import { batchedGets } from './batched-gets.ts';
+import { batchedGets, type Timers } from './batched-gets.ts';
 import { ExpressionBuilder } from './expressions.ts';
 
-export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
+export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: Timers): Table {
   const common = { TableName: tableName };
 
   async function pages(
@@ -48,7 +48,7 @@ export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
   }
 
   return {
-    get: batchedGets(client, tableName),
+    get: batchedGets(client, tableName, timers),
 
     async query(pk, range = {}) {
       const condition = keyCondition(pk, range);
