@@ -11,9 +11,10 @@ const maxNodeReads = 2;
 /** Pages of so few objects are looked through one after the other. */
 const pageItems = 30;
 
+/** Reads that overlap. */
 interface Burst {
   underWay: number;
-  bytes: number;
+  readonly partitions: Map<string, { underWay: number; bytes: number }>;
 }
 
 export class ReadsWatch {
@@ -45,24 +46,31 @@ export class ReadsWatch {
   }
 
   async #counted(actor: Actor, pk: string, query: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
-    const burst = this.#bursts.get(actor) ?? { underWay: 0, bytes: 0 };
+    const burst = this.#bursts.get(actor) ?? { underWay: 0, partitions: new Map() };
     this.#bursts.set(actor, burst);
-    if (burst.underWay === 0) burst.bytes = 0;
+    if (burst.underWay === 0) burst.partitions.clear();
+    // The runs of a worker read a namespace one after the other, however many there are, while reads of other namespaces go on.
+    const partition = burst.partitions.get(pk) ?? { underWay: 0, bytes: 0 };
+    burst.partitions.set(pk, partition);
+    if (partition.underWay === 0) partition.bytes = 0;
     burst.underWay++;
+    partition.underWay++;
     try {
       const items = await query();
       const bytes = items.reduce((sum, item) => sum + itemSize(item), 0);
-      burst.bytes += bytes;
+      partition.bytes += bytes;
+      const atOnce = [...burst.partitions.values()].reduce((sum, { bytes }) => sum + bytes, 0);
       if (pk.includes('#POD#') && actor.name.startsWith('sync-') && bytes > this.#profile.limits.pods.maxBytes)
         this.#fail(`${actor.name} has ${bytes} bytes of ${pk} in one answer`);
-      if (burst.bytes > this.#maxBytes()) this.#fail(`${actor.name} has ${burst.bytes} bytes of objects at a time, the last of them of ${pk}`);
+      if (atOnce > this.#maxBytes()) this.#fail(`${actor.name} has ${atOnce} bytes of objects at a time, the last of them of ${pk}`);
       return items;
     } finally {
       burst.underWay--;
+      partition.underWay--;
     }
   }
 
-  /** Of the namespace of a large tenant as much as a worker takes, which reads it again before the read before is handled; and of the others their few objects. */
+  /** Of the namespace of a large tenant its Pods and its Services, each as much as a process takes; and of the others their few objects. */
   #maxBytes(): number {
     const { pods, ingest } = this.#profile.limits;
     return 2 * Math.max(pods.maxBytes, ingest.rangeBytes) + othersBytes;

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { Actor } from './actor.ts';
+import { drawProfile } from './profile.ts';
+import { Random } from './random.ts';
+import { ReadsWatch } from './reads-watch.ts';
+import { drainMicrotasks, Scheduler } from './scheduler.ts';
+import { inMemory } from './simulated-table.ts';
+
+const bytes = 150_000;
+
+/** Two namespaces: one that a tenant has filled up to the limit, and an ordinary one. */
+async function reads() {
+  const failures: string[] = [];
+  const drawn = drawProfile(new Random(1), new Random(1), true);
+  const limits = { ...drawn.limits, pods: { ...drawn.limits.pods, maxBytes: bytes }, ingest: { ...drawn.limits.ingest, rangeBytes: bytes } };
+  const table = inMemory();
+  await table.put({ pk: 'c#POD#large', sk: 'p', o: 'x'.repeat(bytes - 100) });
+  await table.put({ pk: 'c#POD#a', sk: 'p', o: 'x' });
+  const fail = (what: string): void => void failures.push(what);
+  const scheduler = new Scheduler(0, drainMicrotasks);
+  const actor = new Actor('sync-1', { scheduler, random: new Random(1), slow: () => 0, trace: undefined, fail });
+  const gates = new Map<string, () => void>();
+  const watched = new ReadsWatch(table, { ...drawn, limits }, fail).table(actor, {
+    ...table,
+    query: async (pk) => {
+      if (pk === 'c#POD#a') await new Promise<void>((resolve) => gates.set(pk, resolve));
+      return table.query(pk);
+    },
+  });
+  return { watched, failures, end: (pk: string) => gates.get(pk)?.() };
+}
+
+it('reads of a namespace one after the other count once, also beside a read of another namespace', async () => {
+  const { watched, failures, end } = await reads();
+  const other = watched.query('c#POD#a');
+  for (let i = 0; i < 4; i++) await watched.query('c#POD#large');
+  end('c#POD#a');
+  await other;
+  expect(failures).toEqual([]);
+});
+
+it('reads of a namespace side by side count each', async () => {
+  const { watched, failures } = await reads();
+  await Promise.all(Array.from({ length: 4 }, () => watched.query('c#POD#large')));
+  expect(failures[0]).toMatch(/^sync-1 has \d+ bytes of objects at a time, the last of them of c#POD#large$/);
+});
