@@ -41,37 +41,44 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
   try {
     await world.liveThroughFaults();
     healedByList = await listForWhoDied(world);
-    await settle(world, 'the last fault');
+    const isAtRest = await settle(world, 'the last fault');
     settledMs = world.scheduler.now - world.faultsEnd;
-    const wrong = await snapshotErrors(world);
-    if (wrong.length > 0) {
-      world.tell('world', `the snapshot is wrong until the next list: ${wrong.join('; ')}`);
-      const known = wrong.every((w) => (w.startsWith('missing') ? world.abandoned : canHaveGhosts(world)));
-      if (!known && !isLiedTo(world.profile)) world.fail(`the snapshot is wrong: ${wrong.join('; ')}`);
-      healedByList = true;
-      world.relist();
-      await settle(world, 'the healing list');
-      const still = await snapshotErrors(world);
-      if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
-    }
-    if ((await mayHaveMissedAList(world)) && differencesIn(world).length > 0) {
-      healedByList = true;
-      world.relist();
-      await settle(world, 'the next list');
-    }
-    await checkClean(world, false);
-    await checkCluster(world, false);
-    await resync(world);
-    await settle(world, 'the resync');
-    world.monitor.finish();
-    await checkClean(world, true);
-    await checkCluster(world, true);
-    for (const wrong of await world.listedThen.errors(world.table, cluster)) world.fail(`explain --at: ${wrong}`);
+    if (isAtRest && (await checkAtRest(world))) healedByList = true;
   } catch (e) {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
   }
   world.close();
   return { seed, failures: world.failures, settledMs, healedByList, answers: world.listedThen.answers };
+}
+
+/** Returns true if a list was needed. */
+async function checkAtRest(world: World): Promise<boolean> {
+  let healedByList = false;
+  const wrong = await snapshotErrors(world);
+  if (wrong.length > 0) {
+    world.tell('world', `the snapshot is wrong until the next list: ${wrong.join('; ')}`);
+    const known = wrong.every((w) => (w.startsWith('missing') ? world.abandoned : canHaveGhosts(world)));
+    if (!known && !isLiedTo(world.profile)) world.fail(`the snapshot is wrong: ${wrong.join('; ')}`);
+    healedByList = true;
+    world.relist();
+    if (!(await settle(world, 'the healing list'))) return healedByList;
+    const still = await snapshotErrors(world);
+    if (still.length > 0) world.fail(`the snapshot is still wrong after a list: ${still.join('; ')}`);
+  }
+  if ((await mayHaveMissedAList(world)) && differencesIn(world).length > 0) {
+    healedByList = true;
+    world.relist();
+    if (!(await settle(world, 'the next list'))) return healedByList;
+  }
+  await checkClean(world, false);
+  await checkCluster(world, false);
+  await resync(world);
+  if (!(await settle(world, 'the resync'))) return healedByList;
+  world.monitor.finish();
+  await checkClean(world, true);
+  await checkCluster(world, true);
+  for (const wrong of await world.listedThen.errors(world.table, cluster)) world.fail(`explain --at: ${wrong}`);
+  return healedByList;
 }
 
 /**
@@ -103,28 +110,32 @@ const settleMs = 120_000;
 const verifiedMs = 300_000;
 const stepMs = 6_000;
 
-/** Until nothing is under way and nothing has changed for a while. */
-async function settle(world: World, after: string): Promise<void> {
+/**
+ * Until nothing is under way and nothing has changed for a while. Returns false after a failure: the world may never come to rest then, and what it still
+ * owes is no further failure.
+ */
+async function settle(world: World, after: string): Promise<boolean> {
   const { scheduler, store } = world;
   const from = scheduler.now;
   let quietSince = Number.POSITIVE_INFINITY;
   let version = -1;
   for (;;) {
     await scheduler.runUntil(scheduler.now + stepMs);
+    if (world.failures.length > 0) return false;
     // It will not come right, and may never come to rest.
-    if (world.failures.length > 0 || quarantined(world).length > 0) return;
+    if (quarantined(world).length > 0) return true;
     const idle = world.isIdle() && store.resourceVersion === version && !(await waitsForSweep(world));
     version = store.resourceVersion;
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
-    else return;
+    else return true;
     const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + (world.profile.goesBack === 'never' ? settleMs : verifiedMs);
     if (scheduler.now > limit) {
       // A Service that is not there any more is given slices, which the garbage collector takes away, and a pod waits for a node: until the next list.
-      if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost'))) return;
+      if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost'))) return true;
       const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map((m) => m.body.slice(0, 300));
       world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
-      return;
+      return false;
     }
   }
 }
