@@ -53,6 +53,8 @@ export const reads: readonly PlannedCommand[] = [
 export const switches: readonly PlannedCommand[] = [
   { text: 'cluster opt-in CLUSTER active', prints: /opt-in active → active/ },
   { text: 'cluster opt-in CLUSTER off --withdraw', prints: /2 services have no selector, and would be left without endpoints/, code: 2 },
+  { text: 'cluster opt-in CLUSTER off --abandon', prints: /opt-in active → off/ },
+  { text: 'cluster opt-in ID off --abandon', prints: /opt-in off → off/ },
   { text: 'cluster imports CLUSTER', prints: /imports active, exports shop/ },
   { text: 'cluster imports CLUSTER off --withdraw', prints: /imports active → off/ },
   { text: 'cluster imports CLUSTER active', prints: /imports off → active/ },
@@ -83,6 +85,8 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['cluster opt-in CLUSTER off|shadow|active', 'three commands, of which two are above'],
   ['relay values', 'it needs the outputs of a deploy: test/infra/relay-manifest.test.ts renders the chart with its values'],
   ['relay manifest', 'it needs the outputs of a deploy: constructs.test.ts and test/deploy run it'],
+  ['cluster opt-in ID off --withdraw', 'the same for CLUSTER is above'],
+  ['cluster pause --all --table NAME', 'package.test.ts runs it as the first line of the runbook'],
   ['cluster rebuild', 'it waits for two minutes: test/deploy/lost-table.ts runs it'],
   ['cluster register', 'it needs the outputs of a deploy: test/deploy/lost-table.ts runs it'],
 ];

@@ -82,7 +82,7 @@ it('the first line of the runbook finds the command from any folder, where it is
   const page = await readFile(ours('docs/getting-started.md'), 'utf8');
   const command = /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ?? '';
   // The environment has no credentials, so the command itself prints the error. The line names its table, so that it never pauses a local run.
-  const script = `${command} >&2 && mkdir ${elsewhere} && cd ${elsewhere} && ${line}`;
+  const script = `${command} >&2 && export PATH=${join(prefix, 'bin')}:$PATH && mkdir ${elsewhere} && cd ${elsewhere} && ${line}`;
   const { code, err } = await installed.run(
     'env',
     `npm_config_prefix=${prefix}`,
