@@ -10,7 +10,7 @@ import { isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { beginsRebuilt, drawClocks } from './clocks.ts';
+import { beginsRebuilt, drawClocks, looksLikeNone } from './clocks.ts';
 import { Culprit, drawCulprit, firstListsMs } from './culprit.ts';
 import { Lambdas } from './lambdas.ts';
 import { drawTenant, isOfTenant, LargeTenant } from './large-tenant.ts';
@@ -244,7 +244,11 @@ export class World implements WorldState {
       // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise the two histories could not be distinguished
       // (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
-      scheduler.after((backAt as number) - (backupAt as number), () => {
+      const goBack = async (): Promise<void> => {
+        if (how === 'restored' && beginsRebuilt(profile) && (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))) {
+          if (!this.isOver) scheduler.after(1_000, () => void goBack());
+          return;
+        }
         const revision = how === 'raised' ? store.resourceVersion + 1 : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
         this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
         const objects = backup.objects.map((o) =>
@@ -266,11 +270,11 @@ export class World implements WorldState {
         for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
         // Sweep looks within a minute, and what had to wait for it comes half a minute later.
         this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);
-      });
+      };
+      scheduler.after((backAt as number) - (backupAt as number), () => void goBack());
     });
   }
 
-  /** As DynamoDB does, and sooner. */
   /** Lists again, as the relay does every half hour. */
   relist(): void {
     this.#relays.relist();
