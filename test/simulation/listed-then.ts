@@ -119,10 +119,12 @@ export class ListedThen {
           if (error instanceof UsageError && !this.#store.find('Service', namespace, name)) return undefined;
           throw error;
         });
-        const { records } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
+        const { records, missing } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
         const isCutShort = records.some((r) => r.gap?.includes('cut short'));
+        const isAfterMissing = missing.some((id) => id <= atMs);
         const isUnanswered = Object.keys(records.findLast((r) => r.endedMs <= atMs)?.endings ?? {}).length > 0;
-        const error = then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isUnanswered, later: listings.slice(i + 1) });
+        const error =
+          then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered, later: listings.slice(i + 1) });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
       }
     }
@@ -151,14 +153,14 @@ export class ListedThen {
     return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
   }
 
-  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort, isUnanswered }: Asked): boolean {
+  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered }: Asked): boolean {
     const { isBeside, awayMode, optInSwitches, goesBack, crashes, apiFailures, limits } = this.#profile;
     const mayBeLost = isCutShort || crashes + apiFailures > 0;
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
     if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
-    // If the first record is lost, and later ones lack the addresses of a large output, the record of the next first write counts as the first.
-    const mayLackFirst = mayLoseRecords(this.#profile) && limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
+    // After a lost record of the first write, whose addresses no later one has, or of the deletion, the record of the next first write counts as the first.
+    const mayLackFirst = mayLoseRecords(this.#profile) && (isAfterMissing || limits.sync.savedBytes < ordinaryLimits.sync.savedBytes);
     if (reason.startsWith('the record begins at'))
       return mayBeLost || mayLackFirst || (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
     if (reason.startsWith('the cluster was in shadow mode')) {
@@ -179,7 +181,7 @@ export class ListedThen {
     const wasMoved = this.#listings.get(service)?.some((l) => l.isOurs && l.writer === undefined);
     if (reason.startsWith('no record has the hub as its writer'))
       return isShadow && (!isBeside || mayBeLost || !isOurs || (wasMoved === true && listing.writer === 'built-in'));
-    if (/^(the hub does not write the Service now|the Service (has neither|is of type)|the annotation \S+ is invalid)/.test(reason))
+    if (/^(the hub does not write the Service now|the Service (has neither|has no selector|is of type)|the annotation \S+ is invalid)/.test(reason))
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;
     if (reason.startsWith('the last run before that did not complete')) return isUnanswered;
@@ -193,6 +195,8 @@ interface Asked {
   readonly marginMs: number;
   /** A record has a run before it that was cut short. */
   readonly isCutShort: boolean;
+  /** A record before that time is missing. */
+  readonly isAfterMissing: boolean;
   /** The last run before that time did not complete. */
   readonly isUnanswered: boolean;
   /** The listings after that time. */
