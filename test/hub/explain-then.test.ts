@@ -9,6 +9,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { beginIncarnation } from '#shared/clusters/sessions.ts';
 import { annotationSelector, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { OptIn } from '#shared/opt-in/writer.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
 
@@ -24,6 +25,11 @@ async function switchTo(world: HubWorld, to: ChosenMode): Promise<void> {
   const from = (await readCluster(world.table, cluster))?.mode ?? 'shadow';
   await switchMode(world.table, cluster, to, world.now);
   await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `${from} → ${to}`, mode: { from, to } });
+}
+
+async function switchOptInTo(world: HubWorld, from: OptIn, to: OptIn): Promise<void> {
+  await switchOptIn(world.table, cluster, to, world.now);
+  await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `opt-in ${from} → ${to}`, optIn: { from, to } });
 }
 
 /** As sweep does when it knows. */
@@ -314,6 +320,33 @@ it('if the hub is both writers, another client’s change of slices that opt-in 
   await switchOptIn(world.table, cluster, 'active', world.now);
   await pass(70);
   expect(await then(world, between)).toMatchObject({ isKnown: true, addresses: [], caveats: [] });
+});
+
+describe.each([
+  ['after their Service', 0],
+  ['before their Service', 70],
+])('slices that are deleted while opt-in is off, %s', (_, seconds) => {
+  it('their addresses were listed until then', async () => {
+    const { world, pass } = await smallCluster([optedIn(), ...pods(2)], beside);
+    await pass(40);
+    const listedAt = world.now - 20_000;
+    await switchOptInTo(world, 'active', 'off');
+    await pass(5);
+    const slices = world.store.list('EndpointSlice', 'default');
+    const remove = () => {
+      for (const { metadata } of slices) world.store.remove('EndpointSlice', 'default', metadata.name);
+    };
+    if (seconds > 0) remove();
+    await pass(seconds);
+    world.store.remove('Service', 'default', 'svc');
+    await pass(70);
+    if (seconds === 0) remove();
+    await pass(70);
+    await switchOptInTo(world, 'off', 'active');
+    await pass(70);
+    const { isKnown, addresses: listed } = await then(world, listedAt);
+    expect([isKnown, listed.map((a) => a.address)]).toEqual([true, addresses]);
+  });
 });
 
 describe('names that explain knows', () => {

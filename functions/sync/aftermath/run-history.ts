@@ -31,13 +31,13 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   const id = Math.max(endedMs, (previous ?? 0) + 1);
   const unwritten: NewRecord = { id, write: async () => {} };
   const days = result.cluster?.settings.historyDays ?? 0;
-  // The hub writes nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
-  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver && !hasWritten(result);
-  if (days === 0 || isQuiet) return undefined;
+  if (days === 0) return undefined;
+  // The hub follows nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
+  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
   try {
     const { historyNamed, historyBytes } = deps.limits.sync;
     const record = recordOf(run, historyNamed);
-    if (!isWorthKeeping(record) && !endsOptIn(record, result)) return undefined;
+    if (isQuiet ? !hasChanges(record) : !isWorthKeeping(record) && !endsOptIn(record, result)) return undefined;
     const text = encodeRecord(record, historyBytes);
     const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
     return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };
@@ -47,8 +47,8 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   }
 }
 
-/** In plain shadow mode slices of the hub may still be withdrawn. */
-const hasWritten = ({ server }: RunResult): boolean => server !== undefined && server.writes.EndpointSlice > 0;
+/** In plain shadow mode too slices of the hub are withdrawn, or forgotten: without a record they would seem never to have been listed. */
+const hasChanges = ({ writes, changes, more }: HistoryRecord): boolean => writes.endpoints + writes.slices + changes.length + more > 0;
 
 function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun, error: unknown): void {
   metrics.put('HistoryLost', 1, { cluster: service.cluster });

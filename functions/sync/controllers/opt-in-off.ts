@@ -13,6 +13,8 @@ import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
+import type { RunResult } from '../state/run-result.ts';
+import { ServerState } from '../state/server-state.ts';
 
 export const isOffBeside = (cluster: ClusterRecord): boolean => isShadow(cluster) && !writesOptIn(cluster);
 
@@ -20,24 +22,32 @@ export const isOffBeside = (cluster: ClusterRecord): boolean => isShadow(cluster
 export const mayWithdraw = ({ reaches }: Pick<SyncDeps, 'reaches'>, cluster: ClusterRecord): boolean =>
   cluster.optInSince > 0 && Boolean(reaches?.(cluster) ?? cluster.api);
 
-/** Returns true if a run has slices of ours to delete, or to forget. `seen`: by the relay. `written`: outputs that sync has saved. */
-export async function isToBeWithdrawn(
-  { table }: Pick<SyncDeps, 'table'>,
-  key: ServiceKey,
-  { service, writers, outputs: seen }: Inputs,
+/** What a run has to do in a cluster in shadow mode. `forgotten`: for the history, slices of ours that others have deleted. */
+export interface TaskBeside {
+  readonly to: 'write' | 'compare';
+  readonly forgotten?: Required<Pick<RunResult, 'server' | 'inputs'>>;
+}
+
+/** Slices of ours are to be deleted, or forgotten. `observed` has the outputs that the relay saw, and `written` are those that sync has saved. */
+export async function withdrawalOf(
+  { table, now }: Pick<SyncDeps, 'table' | 'now'>,
+  { key, incarnation }: { readonly key: ServiceKey } & Pick<ClusterRecord, 'incarnation'>,
+  observed: Inputs,
   written: readonly OutputRecord[],
-): Promise<boolean> {
+): Promise<TaskBeside> {
   const ours = written.filter(isOursByOptIn);
-  if (ours.length === 0) return false;
+  if (ours.length === 0) return { to: 'compare' };
   const isDeleted = ({ kind, name, uid }: OutputRecord): boolean =>
-    seen.some((o) => o.kind === kind && o.name === name && o.uid === uid && !o.object);
+    observed.outputs.some((o) => o.kind === kind && o.name === name && o.uid === uid && !o.object);
   // By a person, for instance. This needs no rights.
   if (ours.every(isDeleted)) {
+    const server = new ServerState(incarnation, written, now);
+    for (const { kind, object } of written) if (kind === 'EndpointSlice' && object) server.recordMissing(kind, object);
     await forgetOutputs(table, key, ['EndpointSlice']);
-    return false;
+    return { to: 'compare', forgotten: { server, inputs: { ...observed, outputs: written } } };
   }
-  const { by } = writers.slices;
-  return !service || by === 'built-in' || by === 'none';
+  const { by } = observed.writers.slices;
+  return { to: !observed.service || by === 'built-in' || by === 'none' ? 'write' : 'compare' };
 }
 
 export const isRefusedWhileOff = (cluster: ClusterRecord, error: unknown): error is ClusterApiError => isOffBeside(cluster) && isRefusal(error);

@@ -19,7 +19,7 @@ import { beginProbe, connect } from '../admission/circuit-breaker.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { concernsOptIn, hasOptInSlices, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
-import { isRefusedWhileOff, isToBeWithdrawn, mayWithdraw, toldRefusal } from '../controllers/opt-in-off.ts';
+import { isRefusedWhileOff, mayWithdraw, type TaskBeside, toldRefusal, withdrawalOf } from '../controllers/opt-in-off.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
@@ -66,10 +66,11 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
   try {
     const toLoad = { cluster, key: service, triggers, items };
     const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
-    if (observed && !(await isToBeWritten(deps, cluster, started, observed))) {
+    const beside = observed && (await taskBeside(deps, cluster, started, observed));
+    if (observed && beside?.to === 'compare') {
       // The tombstone was purged while this run was pending. A saved output would make the next list take the Endpoints for current ones.
       if (!items.serviceRecord) await forgetOutputs(deps.table, service, ['Endpoints']);
-      return nothingDone(await compareWithCluster(deps, cluster, service, observed));
+      return { ...nothingDone(await compareWithCluster(deps, cluster, service, observed)), ...beside.forgotten };
     }
     const toWrite = observed ? admitToWrite(cluster, applicant) : admission;
     if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
@@ -114,11 +115,12 @@ async function runControllers(run: Run, toRun: readonly Controller[]): Promise<M
 }
 
 /** In a shadow cluster: Services that opt in are written all the same, and what was written of them is deleted. */
-async function isToBeWritten(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<boolean> {
+async function taskBeside(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<TaskBeside> {
   const isOn = writesOptIn(cluster);
-  if (!claim.parts.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return false;
+  if (!claim.parts.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return { to: 'compare' };
   const written = await readOutputs(deps.table, claim.service);
-  return isOn ? concernsOptIn(observed, written, { ...claim, cluster }) : isToBeWithdrawn(deps, claim.service, observed, written);
+  if (!isOn) return withdrawalOf(deps, { key: claim.service, incarnation: cluster.incarnation }, observed, written);
+  return { to: concernsOptIn(observed, written, { ...claim, cluster }) ? 'write' : 'compare' };
 }
 
 /** Resolves to undefined if the snapshot does not have the Service yet. Its own event will wake it. */
