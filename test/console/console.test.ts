@@ -220,7 +220,7 @@ describe('the time of the charts', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     const shown = await page.locator('#live').textContent();
-    await page.waitForResponse((response) => response.url().includes('/api/fleet'), { timeout: 3_000 }).catch(() => {});
+    await page.waitForResponse((response) => response.url().includes('/api/fleet')).catch(() => {});
     expect([await page.locator('#live').textContent(), asked]).toEqual([shown, []]);
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => page.locator('#live').getAttribute('data-state')).toBe('live');
@@ -272,10 +272,12 @@ describe('the service view', () => {
     expect(await page.locator('article h2').textContent()).toBe('payments/ledger');
     const row = page.locator('.addresses tbody tr', { hasText: 'ledger-0' });
     await expect
-      .poll(() => row.textContent(), { timeout: 20_000 })
+      .poll(() => row.textContent())
       .toMatch(/^ledger-010\.244\.\d+\.\d+node-\dzone-\wreadyreadyEndpointsIPv4 slice ledger-\w+its Ready condition is True since/);
-    expect(await page.locator('.map figcaption').allTextContents()).toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);
-    expect(await page.locator('.map .place').allTextContents()).toEqual(['zone-a 1/1 ready', 'zone-b 1/1 ready', 'zone-c 1/1 ready']);
+    // A rolling update of it may be under way.
+    await expect.poll(() => page.locator('.map figcaption').allTextContents()).toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);
+    const places = ['zone-a 1/1 ready', 'zone-b 1/1 ready', 'zone-c 1/1 ready'];
+    await expect.poll(() => page.locator('.map .place').allTextContents()).toEqual(places);
     const facts = await page.locator('.facts').textContent();
     for (const label of ['Writer', 'Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
     expect(await page.title()).toBe('payments/ledger · Services · Fleet endpoints');
@@ -302,7 +304,7 @@ describe('the time line of a service', () => {
   const headlines = (page: Page) => page.locator('.runs > li').allTextContents();
   const count = async (page: Page) => Number.parseInt((await page.locator('.history .heading .note').textContent()) ?? '', 10);
 
-  it('lists the newest runs with a mark for each, and keeps the chosen run while others come', { timeout: 120_000 }, async () => {
+  it('lists the newest runs with a mark for each, and keeps the chosen run while others come', async () => {
     const { page, faults } = await openPage(browser, url);
     await page.goto(url + flapping);
     expect(
@@ -335,7 +337,7 @@ describe('the time line of a service', () => {
   it('a link with a moment shows the addresses of that moment, with since when and why', async () => {
     const { page, faults } = await openPage(browser, url);
     await page.goto(url + flapping);
-    await expect.poll(() => page.locator('.mark').count(), { timeout: 30_000 }).toBeGreaterThan(3);
+    await expect.poll(() => page.locator('.mark').count()).toBeGreaterThan(3);
     await page.locator('.runs button').nth(1).click();
     await expect.poll(() => page.url()).toMatch(/\/shop\/ads\/\d{4}-\d\d-\d\dT[\d%A:.]+Z$/);
     const link = page.url();
@@ -352,7 +354,7 @@ describe('the time line of a service', () => {
   it('the search finds the runs of an address', async () => {
     const { page } = await openPage(browser, url);
     await page.goto(url + flapping);
-    await expect.poll(() => page.locator('.runs > li').count(), { timeout: 30_000 }).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('.runs > li').count()).toBeGreaterThan(1);
     await page.locator('#run-search').fill('203.0.113.9');
     await expect.poll(() => page.locator('.history .empty').textContent()).toBe('The search finds no run.');
     await page.locator('#run-search').fill('added');

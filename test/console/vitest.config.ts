@@ -5,9 +5,9 @@ export default defineConfig({
   test: {
     include: ['test/console/**/*.test.ts'],
     // A machine that does other things beside must not decide.
-    testTimeout: 150_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     fileParallelism: false,
   },
 });
